@@ -1,0 +1,16 @@
+# XSIGMA_PROFILER_SANITIZE: the sanitizers of everything built in this project.
+if(XSIGMA_PROFILER_SANITIZE STREQUAL "")
+  return()
+endif()
+if(NOT XSIGMA_PROFILER_SANITIZE MATCHES "^(address,undefined|address|undefined|thread)$")
+  message(FATAL_ERROR "XSIGMA_PROFILER_SANITIZE=${XSIGMA_PROFILER_SANITIZE}: it takes nothing, \"address,undefined\" or \"thread\".")
+endif()
+add_compile_options(-fsanitize=${XSIGMA_PROFILER_SANITIZE} -fno-omit-frame-pointer)
+add_link_options(-fsanitize=${XSIGMA_PROFILER_SANITIZE})
+if(XSIGMA_PROFILER_SANITIZE MATCHES "undefined")
+  add_compile_options(-fno-sanitize-recover=undefined)
+endif()
+if(XSIGMA_PROFILER_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-tsan)  # gcc's notice that TSan does not model std::atomic_thread_fence
+endif()
+message(STATUS "xsigma_profiler: sanitizers: ${XSIGMA_PROFILER_SANITIZE}")

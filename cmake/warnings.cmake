@@ -1,0 +1,12 @@
+# xsigma_profiler_warnings(<target>): the warnings that our own code is held to. Errors only with XSIGMA_PROFILER_WERROR.
+function(xsigma_profiler_warnings target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wcast-qual -Wformat=2
+    -Wextra-semi -Wimplicit-fallthrough)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wduplicated-cond -Wlogical-op)
+  endif()
+  if(XSIGMA_PROFILER_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()

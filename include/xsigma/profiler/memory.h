@@ -1,0 +1,20 @@
+// Memory reporting: what an allocator tells the profiler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "xsigma/profiler/device.h"
+#include "xsigma/profiler/export.h"
+
+namespace xsigma::profiler {
+
+// One allocation (bytes > 0) or release (bytes < 0) at ptr, with the allocator's totals after it. Recorded on the calling thread, in the
+// scope that is open there. Costs a relaxed load while nothing records.
+XSIGMA_PROFILER_API void reportMemoryUsage(void* ptr, int64_t bytes, size_t total_allocated, size_t total_reserved,
+                                           Device device = {DeviceType::CPU, -1}) noexcept;
+
+// An allocation that failed.
+XSIGMA_PROFILER_API void reportOutOfMemory(int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept;
+
+}  // namespace xsigma::profiler

@@ -1,0 +1,48 @@
+// The details of an operation as records before its begin: sequence number and the like, inputs, keyword inputs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/format.h"
+#include "xsigma/profiler/input_value.h"
+#include "xsigma/profiler/record.h"
+
+namespace xsigma::profiler::capture {
+
+class Writer;
+
+struct OpDetails {
+  int64_t sequence_number = -1;
+  uint64_t forward_thread = 0;
+  int64_t debug_handle = -1;
+  uint64_t id = 0;  // 0: the scope's own, by counting
+  bool async = false;
+  InputList inputs;
+  const std::vector<KeywordValue>* keyword_inputs = nullptr;
+
+  bool hasInfo() const noexcept { return sequence_number >= 0 || forward_thread != 0 || debug_handle >= 0 || id != 0 || async; }
+  bool hasInputs() const noexcept { return !inputs.empty() || (keyword_inputs != nullptr && !keyword_inputs->empty()); }
+  bool any() const noexcept { return hasInfo() || hasInputs(); }
+};
+
+// What the details take, in words; lists that would not fit in `most_words` are left out and said so in the record.
+uint32_t detailWords(const OpDetails& details, bool with_inputs, uint32_t most_words) noexcept;
+// Writes exactly those words at `at`.
+void putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
+
+// One list of values on its own, for the scope with this id: outputs.
+uint32_t outputWords(InputList outputs, uint32_t most_words) noexcept;
+void putOutputs(InputList outputs, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
+
+// Payload of an inputs record, after head and tick. False if the bytes make no sense.
+struct DecodedInputs {
+  InputRole role = InputRole::inputs;
+  bool cut = false;
+  uint64_t id = 0;  // outputs: of the scope
+  std::vector<RecordedInput> values;
+  std::vector<std::string> keys;
+};
+bool decodeInputs(const uint32_t* payload, uint32_t words, DecodedInputs& out);
+
+}  // namespace xsigma::profiler::capture

@@ -1,0 +1,32 @@
+// SegmentIndex: which stretches of which blocks belong to which thread, in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/block_walk.h"
+
+namespace xsigma::profiler::capture {
+
+// One thread's records between two segment heads. Words count from the block's start.
+struct Segment {
+  uint64_t block_offset = 0;
+  uint32_t generation = 0;
+  uint32_t first_word = 0;
+  uint32_t end_word = 0;
+  uint32_t thread = 0;
+  uint32_t number = 0;
+  uint64_t base_ticks = 0;
+  uint64_t begins_before = 0;
+  uint64_t id_base = 0;
+  uint32_t begins = 0;
+  uint32_t late_begins = 0;  // of scopes begun after the stop; their records are not in [first, end)
+};
+
+// How long the record at words[0] is; 0 if it is not one, or does not end within `words_left`.
+uint32_t recordWords(const uint32_t* words, uint32_t words_left) noexcept;
+
+// Takes the segments of a data block; stops at the first record that cannot be one.
+void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages& damages);
+
+}  // namespace xsigma::profiler::capture

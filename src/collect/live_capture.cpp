@@ -1,0 +1,117 @@
+#include "collect/live_capture.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/process_barrier.h"
+#include "base/ticks.h"
+#include "capture/block_walk.h"
+#include "capture/source.h"
+#include "collect/clock_choice.h"
+#include "collect/sink_graveyard.h"
+#include "instrument/process_state.h"
+#include "instrument/thread_registry.h"
+
+namespace xsigma::profiler::collect {
+
+using namespace instrument;
+using capture::Sink;
+
+namespace {
+
+// Under the registry's lock: what the process knows so far goes into the new capture.
+void writeNames(Sink& sink) noexcept {
+  for (uint32_t id = 1; id <= process.names.stringCount(); ++id) sink.addString(id, process.names.string(id));
+  for (uint32_t id = 1; id <= process.names.siteCount(); ++id) sink.addSite(id, process.names.site(id));
+}
+
+// Under the registry's and the pool's lock: where every thread stands is where the capture ends.
+void freezeBlocks(uint32_t session, const Sink& sink) noexcept {
+  for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    const capture::Writer& writer = slot->writers[session];
+    capture::BlockHeader* const block = writer.block();
+    if (writer.sink() == &sink && block != &capture::no_block) {
+      block->frozen.store(block->cursor.load(std::memory_order_acquire), std::memory_order_release);
+    }
+  }
+}
+
+void bookReentrantDrops(uint32_t session, const Sink& sink) noexcept {
+  for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    if (slot->writers[session].sink() == &sink) slot->writers[session].bookReentrant();
+  }
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& options, Feed feed) {
+  const Expected<bool> counter_is_clock = ticksAreClock();
+  if (!counter_is_clock) return counter_is_clock.status();
+  base::processBarrierAvailable();
+  Expected<std::unique_ptr<Sink>> sink = Sink::create(options, *counter_is_clock, process.next_id);
+  if (!sink) return sink.status();
+
+  std::unique_ptr<LiveCapture> live(new LiveCapture);
+  live->sink_ = buriedWhenUnused(std::move(*sink));
+  live->process_id_ = getpid();
+  live->unattached_drops_before_ = process.unattached_drops.load(std::memory_order_relaxed);
+
+  const ControlSection section;
+  const std::lock_guard lock(process.mutex);
+  Session* const free = std::find_if(std::begin(process.sessions), std::end(process.sessions), [](const Session& s) { return s.sink == nullptr; });
+  if (free == std::end(process.sessions)) {
+    live->stopped_ = true;
+    return Status(StatusCode::busy, fmt::format("{} recordings are running already, the most that may at once. Stop one first", kMaxSessions));
+  }
+  writeNames(*live->sink_);
+  if (const Status status = live->sink_->publish(); !status) {
+    live->stopped_ = true;
+    return status;
+  }
+  live->session_ = static_cast<uint32_t>(free - process.sessions);
+  live->start_epoch_ = process.epoch + 1;
+  *free = {live->sink_.get(), live->start_epoch_, feed == Feed::by_hand};
+  publishChange();
+  return live;
+}
+
+LiveCapture::~LiveCapture() {
+  if (!stopped_) stop();
+}
+
+Capture LiveCapture::stop() {
+  if (stopped_.exchange(true)) return finished_;
+  if (getpid() != process_id_) return finished_;  // the parent's; not ours to touch
+  {
+    const ControlSection section;
+    const std::lock_guard lock(process.mutex);
+    process.sessions[session_] = {};
+    publishChange();
+    base::processBarrier();
+    bookReentrantDrops(session_, *sink_);
+    const uint64_t unattached = process.unattached_drops.load(std::memory_order_relaxed) - unattached_drops_before_;
+    if (unattached != 0) sink_->countDrop(LossCause::reentrant, unattached);
+    sink_->stop([this] { freezeBlocks(session_, *sink_); });
+  }
+  finished_ = Capture(std::make_shared<Capture::Source>(capture::memoryImage(sink_, sink_->image(), sink_->pool().usedBytes()), sink_->path()));
+  sink_.reset();
+  return finished_;
+}
+
+Capture LiveCapture::snapshot() const {
+  if (stopped_ || getpid() != process_id_) return finished_;
+  const uint64_t used = sink_->pool().usedBytes();
+  const std::shared_ptr<const capture::Image> live = capture::memoryImage(sink_, sink_->image(), used);
+  std::vector<char> bytes(used);
+  live->read(0, bytes.data(), capture::kPageBytes);
+  capture::Damages ignored;
+  capture::walkBlocks(*live, ignored, [&](const capture::BlockCopy& block) {
+    std::memcpy(bytes.data() + block.offset, block.words.data(), block.words.size() * 4);
+  });
+  return Capture(std::make_shared<Capture::Source>(capture::bytesImage(std::move(bytes)), sink_->path()));
+}
+
+}  // namespace xsigma::profiler::collect

@@ -1,0 +1,195 @@
+#include "instrument/record_function_state.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "capture/mark_codec.h"
+#include "instrument/observed_scope.h"
+#include "instrument/process_state.h"
+#include "instrument/scope_entry.h"
+#include "instrument/thread_registry.h"
+
+namespace xsigma::profiler {
+
+using namespace instrument;
+
+namespace {
+
+constexpr uint32_t kIdBlock = 256;
+
+uint64_t drawId(ThreadSlot& slot) noexcept {
+  if (slot.next_id == slot.id_limit) {
+    slot.next_id = process.next_id.fetch_add(kIdBlock, std::memory_order_relaxed);
+    slot.id_limit = slot.next_id + kIdBlock;
+  }
+  return slot.next_id++;
+}
+
+// Marks the thread as being inside a callback, so that removeCallback can wait for it.
+class RunningCallback {
+ public:
+  RunningCallback(ThreadSlot& slot, CallbackEntry* entry) noexcept : slot_(slot) {
+    slot_.running.store(entry, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (slot_.fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  }
+  ~RunningCallback() { slot_.running.store(nullptr, std::memory_order_release); }
+
+ private:
+  ThreadSlot& slot_;
+};
+
+void complain(CallbackEntry& entry, const char* when, const char* range, const char* what) noexcept {
+  if (entry.complained.exchange(true, std::memory_order_relaxed)) return;
+  base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on without it; further exceptions of this callback are not reported",
+                         when, range, what));
+}
+
+// Calls into user code; nothing thrown there goes any further.
+template <typename Call>
+void guarded(RecordFunctionState::Observer& observer, const char* when, const char* range, Call call) noexcept {
+  ThreadSlot* const slot = attachThread();
+  if (slot == nullptr || slot->running.load(std::memory_order_relaxed) != nullptr) return;
+  const RunningCallback running(*slot, observer.entry);
+  if (observer.entry->handle.load(std::memory_order_acquire) != observer.handle) return;
+  try {
+    call();
+  } catch (const std::exception& error) {
+    complain(*observer.entry, when, range, error.what());
+  } catch (...) {
+    complain(*observer.entry, when, range, "something that is no std::exception");
+  }
+}
+
+}  // namespace
+
+RecordFunctionState* RecordFunctionState::create(RecordFunction& function) noexcept { return new (function.state_) RecordFunctionState; }
+
+void RecordFunctionState::pickObservers(ThreadSlot& slot, RecordScope scope) noexcept {
+  for (uint32_t i = 0; i < slot.steps.count; ++i) {
+    CallbackStep& step = slot.steps.steps[i];
+    if (!slot.steps.due(step, scope)) continue;
+    needs_inputs |= step.needs_inputs;
+    needs_outputs |= step.needs_outputs;
+    needs_ids |= step.needs_ids;
+    Observer observer{step.entry, step.handle, step.start, step.end, nullptr};
+    if (observer_count < kInlineObservers) {
+      new (&inlineObservers()[observer_count]) Observer(std::move(observer));
+    } else {
+      try {
+        more_observers.push_back(std::move(observer));
+      } catch (const std::bad_alloc&) {
+        return;
+      }
+    }
+    ++observer_count;
+  }
+}
+
+void RecordFunctionState::begin(RecordFunction& function, const char* interned_name, uint32_t begin_head) noexcept {
+  name = interned_name;
+  head = begin_head;
+  begun = true;
+  if (observer_count != 0) {
+    if (needs_ids && handle == 0) {
+      if (ThreadSlot* const slot = attachThread()) handle = drawId(*slot);
+    }
+    for (uint32_t i = 0; i < observer_count; ++i) {
+      Observer& each = observer(i);
+      if (each.start != nullptr) guarded(each, "start", name, [&] { each.context = each.start(function); });
+    }
+    details.id = handle;
+  }
+  ThreadSlot* const slot = current_slot;
+  recordBegin(settle(slot, slot->enter()));
+}
+
+// Details first, the begin tick last, one commit for all: the range is whole or absent.
+void RecordFunctionState::recordBegin(ThreadSlot* slot) noexcept {
+  if (slot == nullptr) return;
+  recorded = slot->recording != 0 && head != 0;
+  if (recorded) {
+    begin_epoch = epochOf(slot->synced_word);
+    begin_ticks = slot->beginTicks();
+    const bool detailed = details.any();
+    forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {
+      const uint32_t most = writer.sink()->maxRecordWords();
+      const bool inputs = writer.sink()->recordsInputs();
+      const uint32_t words = detailed ? capture::detailWords(details, inputs, most) : 0;
+      if (!writer.ensure(words + capture::kBeginWords, begin_ticks)) {
+        writer.countDrop(writer.why());
+        dropped = static_cast<uint8_t>(dropped | 1u << index);
+        return;
+      }
+      uint32_t* const at = writer.next();
+      if (words != 0) capture::putDetails(details, inputs, most, writer.delta(begin_ticks), at);
+      at[words] = head;
+      at[words + 1] = writer.delta(begin_ticks);
+      ids[index] = details.id != 0 ? details.id : writer.nextId();
+      if (handle == 0) handle = ids[index];
+      writer.commit(words + capture::kBeginWords, 1);
+    });
+  }
+  slot->leave();
+}
+
+void RecordFunctionState::end(RecordFunction& function, uint64_t ticks) noexcept {
+  if (!begun) return;
+  begun = false;
+  if (recorded) recordEnd(ticks);
+  for (uint32_t i = 0; i < observer_count; ++i) {
+    Observer& each = observer(i);
+    if (each.end != nullptr) guarded(each, "end", name, [&] { each.end(function, each.context.get()); });
+    each.context.reset();
+  }
+}
+
+void RecordFunctionState::recordEnd(uint64_t ticks) noexcept {
+  ThreadSlot* slot = current_slot;
+  slot = settle(slot, slot->enter());
+  if (slot == nullptr) return;
+  if (slot->ordered || slot->counter_is_clock) ticks = slot->endTicks();
+  const uint32_t site = capture::headSite(head);
+  if (slot->logical_id == thread_id && !details.async) {
+    endInWriters(*slot, site, begin_epoch, dropped, begin_ticks, ticks);
+  } else {
+    forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {
+      if (writer.sinceEpoch() <= begin_epoch && (dropped >> index & 1) == 0) capture::putAsyncEnd(writer, ticks, site, ids[index], begin_ticks);
+    });
+  }
+  slot->leave();
+}
+
+namespace instrument {
+
+detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept {
+  void* memory = slot.free_frames;
+  if (memory != nullptr) {
+    slot.free_frames = *static_cast<void**>(memory);
+  } else {
+    const std::lock_guard lock(process.mutex);
+    memory = base::allocateForever(sizeof(RecordFunction), alignof(RecordFunction));
+  }
+  slot.leave();
+  if (memory == nullptr) return {};
+  auto* const function = new (memory) RecordFunction(scope);
+  const detail::ScopeToken token{1, reinterpret_cast<uint64_t>(function) | kFrameBit};
+  if (function->isActive()) RecordFunctionState::of(*function).begin(*function, name, head);
+  return token;
+}
+
+void endObserved(detail::ScopeToken token, uint64_t ticks) noexcept {
+  auto* const function = reinterpret_cast<RecordFunction*>(token.reference & ~kFrameBit);
+  if (function->isActive()) RecordFunctionState::of(*function).end(*function, ticks);
+  function->~RecordFunction();
+  ThreadSlot* const slot = attachThread();
+  if (slot == nullptr) return;
+  *reinterpret_cast<void**>(function) = slot->free_frames;
+  slot->free_frames = function;
+}
+
+}  // namespace instrument
+}  // namespace xsigma::profiler

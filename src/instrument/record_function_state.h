@@ -1,0 +1,73 @@
+// What an active RecordFunction holds, in the bytes it keeps for the library.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "capture/op_codec.h"
+#include "instrument/callback_list.h"
+#include "instrument/owned_values.h"
+#include "instrument/thread_slot.h"
+#include "xsigma/profiler/record_function.h"
+
+namespace xsigma::profiler {
+
+struct RecordFunctionState {
+  // A callback whose start has run for this range, and what it left for its end.
+  struct Observer {
+    instrument::CallbackEntry* entry;
+    uint64_t handle;
+    RecordFunctionCallback::StartCallback start;
+    RecordFunctionCallback::EndCallback end;
+    std::unique_ptr<ObserverContext> context;
+  };
+  static constexpr uint32_t kInlineObservers = 3;
+
+  static RecordFunctionState& of(const RecordFunction& function) noexcept {
+    return *std::launder(reinterpret_cast<RecordFunctionState*>(const_cast<unsigned char*>(function.state_)));
+  }
+  static RecordFunctionState* create(RecordFunction& function) noexcept;
+  static void markActive(RecordFunction& function) noexcept { function.active_ = true; }
+  static void markInactive(RecordFunction& function) noexcept { function.active_ = false; }
+
+  ~RecordFunctionState() {
+    for (uint32_t i = 0; i < observer_count && i < kInlineObservers; ++i) inlineObservers()[i].~Observer();
+  }
+
+  // Takes over those callbacks that are due for this range. The slot is busy.
+  void pickObservers(instrument::ThreadSlot& slot, RecordScope scope) noexcept;
+  // Runs start callbacks, records the begin. The name is interned.
+  void begin(RecordFunction& function, const char* name, uint32_t head) noexcept;
+  // Records the end, runs end callbacks: once.
+  void end(RecordFunction& function, uint64_t ticks) noexcept;
+
+  Observer& observer(uint32_t i) noexcept { return i < kInlineObservers ? inlineObservers()[i] : more_observers[i - kInlineObservers]; }
+  Observer* inlineObservers() noexcept { return std::launder(reinterpret_cast<Observer*>(observer_bytes)); }
+
+  capture::OpDetails details;
+  const char* name = "";
+  uint64_t thread_id = 0;
+  uint64_t handle = 0;
+  uint64_t begin_ticks = 0;
+  uint64_t ids[instrument::kMaxSessions];  // in each capture
+  std::unique_ptr<instrument::OwnedValues> outputs;
+  std::vector<Observer> more_observers;
+  uint32_t head = 0;
+  uint32_t begin_epoch = 0;
+  uint32_t observer_count = 0;
+  uint8_t dropped = 0;  // bits of the sessions that had no room for the begin
+  bool begun = false;
+  bool recorded = false;
+  bool needs_inputs = false;
+  bool needs_outputs = false;
+  bool needs_ids = false;
+  bool static_runtime_out_variant = false;
+  alignas(Observer) unsigned char observer_bytes[kInlineObservers * sizeof(Observer)];
+
+ private:
+  void recordBegin(instrument::ThreadSlot* slot) noexcept;
+  void recordEnd(uint64_t ticks) noexcept;
+};
+
+}  // namespace xsigma::profiler

@@ -1,0 +1,34 @@
+// The pieces that plain scopes and RecordFunction share on their way into the writers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "instrument/process_state.h"
+#include "instrument/thread_slot.h"
+#include "xsigma/profiler/scope.h"
+
+namespace xsigma::profiler::instrument {
+
+// A token's reference: site << 8 | bits of the sessions that had no room, and the epoch of the begin in the high half; or, with the top bit set, the
+// RecordFunction of an observed scope.
+inline constexpr uint64_t kFrameBit = uint64_t{1} << 63;
+inline constexpr uint64_t kEpochMask = 0x7FFFFFFF'00000000;
+constexpr uint64_t tokenReference(uint32_t head, uint64_t word) noexcept { return (head & ~0xFFu) | (word & kEpochMask); }
+
+// The slot is busy and settled in all of these.
+// The head of the begin record of a name; the interned, zero-terminated name through `copy`. 0 if the name tables are full.
+uint32_t headFor(ThreadSlot& slot, std::string_view name, RecordScope scope, const char** copy) noexcept;
+// Ends a scope in every capture that saw it begin. Bits in `dropped` name the sessions that did not.
+void endInWriters(ThreadSlot& slot, uint32_t site, uint32_t begin_epoch, uint8_t dropped, uint64_t begin_ticks, uint64_t ticks) noexcept;
+
+// Applies `act(writer, index)` to the writers that scopes of this thread feed.
+template <typename Act>
+void forEachRecording(ThreadSlot& slot, Act act) noexcept {
+  for (uint32_t left = slot.recording; left != 0; left &= left - 1) {
+    const auto index = static_cast<uint32_t>(__builtin_ctz(left));
+    act(slot.writers[index], index);
+  }
+}
+
+}  // namespace xsigma::profiler::instrument

@@ -1,0 +1,4 @@
+// The same headers by their short path.
+#include "profiler/scope.h"
+
+void scopeFromSeedSpelling() { XSIGMA_PROFILE_SCOPE("seed spelling"); }
