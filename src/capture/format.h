@@ -90,6 +90,10 @@ constexpr bool isCursor(uint64_t packed) noexcept { return static_cast<uint32_t>
 constexpr uint32_t cursorWords(uint32_t word) noexcept { return word >> 16; }
 constexpr uint32_t cursorBegins(uint32_t word) noexcept { return word & 0xFFFF; }
 constexpr uint32_t cursorStep(uint32_t words, uint32_t begins) noexcept { return (words << 16) + begins; }
+// What to add to a packed cursor: the low half goes up as the complement goes down, and neither ever carries into the other.
+constexpr uint64_t packedStep(uint32_t words, uint32_t begins) noexcept {
+  return cursorStep(words, begins) - (static_cast<uint64_t>(cursorStep(words, begins)) << 32);
+}
 
 struct BlockHeader {
   uint32_t magic;

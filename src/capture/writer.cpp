@@ -1,6 +1,7 @@
 #include "capture/writer.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/checksum.h"
 #include "capture/sink.h"
@@ -15,10 +16,6 @@ void addOwn(std::atomic<uint64_t>& counter, uint64_t amount) noexcept {
   counter.store(base::packChecked(base::unpackChecked(counter.load(std::memory_order_relaxed)) + amount), std::memory_order_relaxed);
 }
 
-uint32_t begunIn(const BlockHeader& block) noexcept {
-  return cursorBegins(static_cast<uint32_t>(block.cursor.load(std::memory_order_relaxed)));
-}
-
 }  // namespace
 
 void Writer::attach(Sink& sink, ThreadRecord* thread, uint32_t since_epoch) noexcept {
@@ -29,9 +26,8 @@ void Writer::attach(Sink& sink, ThreadRecord* thread, uint32_t since_epoch) noex
 }
 
 void Writer::detach() noexcept {
-  block_.store(&no_block, std::memory_order_relaxed);
+  forgetBlock();
   base_ticks_ = 0;
-  end_words_ = 0;
   begins_before_ = 0;
   id_base_ = id_limit_ = 0;
   segment_begins_ = segment_number_ = level_ = 0;
@@ -49,15 +45,46 @@ void Writer::release() noexcept {
   detach();
 }
 
+void Writer::swapWith(Writer& other) noexcept {
+  const auto swapAtomic = [](auto& a, auto& b) { a.store(b.exchange(a.load(std::memory_order_relaxed), std::memory_order_relaxed), std::memory_order_relaxed); };
+  swapAtomic(block_, other.block_);
+  swapAtomic(reentrant_, other.reentrant_);
+  std::swap(cursor_, other.cursor_);
+  std::swap(base_ticks_, other.base_ticks_);
+  std::swap(limit_, other.limit_);
+  std::swap(since_epoch_, other.since_epoch_);
+  std::swap(begins_before_, other.begins_before_);
+  std::swap(id_base_, other.id_base_);
+  std::swap(id_limit_, other.id_limit_);
+  std::swap(segment_begins_, other.segment_begins_);
+  std::swap(segment_number_, other.segment_number_);
+  std::swap(level_, other.level_);
+  std::swap(why_, other.why_);
+  std::swap(sink_, other.sink_);
+  std::swap(thread_, other.thread_);
+  std::swap(drops_, other.drops_);
+}
+
+void Writer::forgetBlock() noexcept {
+  block_.store(&no_block, std::memory_order_relaxed);
+  cursor_ = packCursor(0);
+  limit_ = 0;
+}
+
+void Writer::enterBlock() noexcept {
+  cursor_ = block()->cursor.load(std::memory_order_relaxed);
+  limit_ = blockWords(*block()) << 16 | 0xFFFF;
+  segment_begins_ = begun();
+}
+
 void Writer::leaveBlock() noexcept {
   BlockHeader* const left = block();
   if (left == &no_block) return;
-  begins_before_ += begunIn(*left) - segment_begins_;
+  begins_before_ += begun() - segment_begins_;
   thread_->begins_closed.store(base::packChecked(begins_before_), std::memory_order_relaxed);
-  id_base_ += begunIn(*left) - segment_begins_;
-  block_.store(&no_block, std::memory_order_relaxed);
-  end_words_ = 0;
+  id_base_ += begun() - segment_begins_;
   segment_begins_ = 0;
+  forgetBlock();
   sink_->pool().giveBack(left);
 }
 
@@ -69,8 +96,7 @@ bool Writer::grow(uint32_t words, uint64_t now) noexcept {
     leaveBlock();
     if (!sink_->pool().takeData(block_, level_, words + kSegmentWords, why_)) return false;
     ++level_;
-    end_words_ = blockWords(*block());
-    segment_begins_ = begunIn(*block());
+    enterBlock();
     if (roomInBlock(*block()) < words + kSegmentWords) {
       why_ = LossCause::cap_reached;
       leaveBlock();
@@ -83,12 +109,10 @@ bool Writer::grow(uint32_t words, uint64_t now) noexcept {
 }
 
 void Writer::openSegment(uint64_t now) noexcept {
-  BlockHeader* const at = block();
-  const uint32_t begun = begunIn(*at) - segment_begins_;
-  begins_before_ += begun;
-  id_base_ += begun;
-  segment_begins_ = begunIn(*at);
-  const uint32_t most_begins = (roomInBlock(*at) - kSegmentWords) / kBeginWords;
+  begins_before_ += begun() - segment_begins_;
+  id_base_ += begun() - segment_begins_;
+  segment_begins_ = begun();
+  const uint32_t most_begins = (roomInBlock(*block()) - kSegmentWords) / kBeginWords;
   if (id_limit_ - id_base_ < most_begins || id_base_ == 0) {
     id_base_ = sink_->drawIds(most_begins);
     id_limit_ = id_base_ + most_begins;
@@ -109,7 +133,7 @@ void Writer::openSegment(uint64_t now) noexcept {
   commit(kSegmentWords, 0);
 }
 
-uint64_t Writer::nextId() const noexcept { return id_base_ + begunIn(*block()) - segment_begins_; }
+uint64_t Writer::nextId() const noexcept { return id_base_ + begun() - segment_begins_; }
 
 void Writer::putEnd(uint32_t site, uint64_t begin_ticks, uint64_t ticks) noexcept {
   if (!ensure(kEndLongWords, ticks)) return countExtraDrop();

@@ -23,6 +23,8 @@ class Writer {
   void attach(Sink& sink, ThreadRecord* thread, uint32_t since_epoch) noexcept;
   // Forgets the sink without touching it.
   void detach() noexcept;
+  // Two writers of one thread change places.
+  void swapWith(Writer& other) noexcept;
   // The thread goes away: what is left of the block is for the next one.
   void release() noexcept;
 
@@ -31,52 +33,45 @@ class Writer {
   uint32_t sinceEpoch() const noexcept { return since_epoch_; }
   uint32_t threadIndex() const noexcept { return thread_ != nullptr ? thread_->index : 0; }
 
-  // The quick way for a plain scope: the begin tick, or 0 when it takes more than two stores.
-  uint64_t tryBegin(uint32_t head) noexcept {
-    BlockHeader* const block = block_.load(std::memory_order_relaxed);
-    const auto cursor = static_cast<uint32_t>(block->cursor.load(std::memory_order_relaxed));
-    if (cursorWords(cursor) + kBeginWords > end_words_) [[unlikely]] return 0;
-    uint32_t* const at = reinterpret_cast<uint32_t*>(block) + cursorWords(cursor);
-    const uint64_t ticks = base::readTicks();
+  // The quick way for a plain scope. False when it takes more than a few stores.
+  bool tryBegin(uint32_t head, uint64_t& ticks) noexcept {
+    const uint64_t cursor = cursor_;
+    if (static_cast<uint32_t>(cursor) + cursorStep(kBeginWords, 0) > limit_) [[unlikely]] return false;
+    ticks = base::readTicks();
     const uint64_t delta = ticks - base_ticks_;
-    if (delta >> 32 != 0) [[unlikely]] return 0;
+    if (delta >> 32 != 0) [[unlikely]] return false;
+    BlockHeader* const in = block();
+    uint32_t* const at = wordAt(in, cursor);
     at[0] = head;
     at[1] = static_cast<uint32_t>(delta);
-    publish(block, cursor + cursorStep(kBeginWords, 1));
-    return ticks;
+    publish(in, cursor + packedStep(kBeginWords, 1));
+    return true;
   }
   bool tryEnd(uint32_t head, uint64_t begin_ticks, uint64_t ticks) noexcept {
-    BlockHeader* const block = block_.load(std::memory_order_relaxed);
-    const auto cursor = static_cast<uint32_t>(block->cursor.load(std::memory_order_relaxed));
+    const uint64_t cursor = cursor_;
     const uint64_t delta = ticks - base_ticks_;
     const uint64_t duration = ticks - begin_ticks;
-    if (cursorWords(cursor) + kEndWords > end_words_ || (delta | duration) >> 32 != 0) [[unlikely]] return false;
-    uint32_t* const at = reinterpret_cast<uint32_t*>(block) + cursorWords(cursor);
+    if (static_cast<uint32_t>(cursor) + cursorStep(kEndWords, 0) > limit_ || (delta | duration) >> 32 != 0) [[unlikely]] return false;
+    BlockHeader* const in = block();
+    uint32_t* const at = wordAt(in, cursor);
     at[0] = head;
     at[1] = static_cast<uint32_t>(delta);
     at[2] = static_cast<uint32_t>(duration);
-    publish(block, cursor + cursorStep(kEndWords, 0));
+    publish(in, cursor + packedStep(kEndWords, 0));
     return true;
   }
 
   // Room for `words` words of records around `now`; takes a block or a new time base where needed. False: no room, why() says it.
   bool ensure(uint32_t words, uint64_t now) noexcept {
-    const auto cursor = static_cast<uint32_t>(block()->cursor.load(std::memory_order_relaxed));
-    if (cursorWords(cursor) + words <= end_words_ && now - base_ticks_ <= kLastSafeDelta) [[likely]] return true;
+    if (static_cast<uint32_t>(cursor_) + cursorStep(words, 0) <= limit_ && now - base_ticks_ <= kLastSafeDelta) [[likely]] return true;
     return grow(words, now);
   }
   LossCause why() const noexcept { return why_; }
 
-  // After ensure(): the words go in, then one publish() makes them all visible.
-  uint32_t* next() noexcept {
-    BlockHeader* const at = block();
-    return reinterpret_cast<uint32_t*>(at) + cursorWords(static_cast<uint32_t>(at->cursor.load(std::memory_order_relaxed)));
-  }
+  // After ensure(): the words go in, then one commit() makes them all visible.
+  uint32_t* next() noexcept { return wordAt(block(), cursor_); }
   uint32_t delta(uint64_t ticks) const noexcept { return static_cast<uint32_t>(ticks - base_ticks_); }
-  void commit(uint32_t words, uint32_t begins) noexcept {
-    BlockHeader* const at = block();
-    publish(at, static_cast<uint32_t>(at->cursor.load(std::memory_order_relaxed)) + cursorStep(words, begins));
-  }
+  void commit(uint32_t words, uint32_t begins) noexcept { publish(block(), cursor_ + packedStep(words, begins)); }
   // Id of the scope that begins next in this block.
   uint64_t nextId() const noexcept;
 
@@ -92,17 +87,25 @@ class Writer {
  private:
   static constexpr uint64_t kLastSafeDelta = 0xF0000000;
 
-  static void publish(BlockHeader* block, uint32_t cursor) noexcept {
-    block->cursor.store(packCursor(cursor), std::memory_order_release);
+  static uint32_t* wordAt(BlockHeader* block, uint64_t cursor) noexcept {
+    return reinterpret_cast<uint32_t*>(block) + cursorWords(static_cast<uint32_t>(cursor));
   }
+  void publish(BlockHeader* block, uint64_t cursor) noexcept {
+    cursor_ = cursor;
+    block->cursor.store(cursor, std::memory_order_release);
+  }
+  uint32_t begun() const noexcept { return cursorBegins(static_cast<uint32_t>(cursor_)); }
+  void enterBlock() noexcept;
+  void forgetBlock() noexcept;
   bool grow(uint32_t words, uint64_t now) noexcept;
   void leaveBlock() noexcept;
   void openSegment(uint64_t now) noexcept;
   ThreadDropsRecord* drops() noexcept;
 
   std::atomic<BlockHeader*> block_{&no_block};
+  uint64_t cursor_ = 0;  // the block's, kept at hand
   uint64_t base_ticks_ = 0;
-  uint32_t end_words_ = 0;
+  uint32_t limit_ = 0;  // the largest low half of a cursor in this block
   uint32_t since_epoch_ = 0;
 
   uint64_t begins_before_ = 0;  // scopes begun in earlier segments

@@ -31,7 +31,7 @@ void writeNames(Sink& sink) noexcept {
 // Under the registry's and the pool's lock: where every thread stands is where the capture ends.
 void freezeBlocks(uint32_t session, const Sink& sink) noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    const capture::Writer& writer = slot->writers[session];
+    const capture::Writer& writer = slot->writerOf(session);
     capture::BlockHeader* const block = writer.block();
     if (writer.sink() == &sink && block != &capture::no_block) {
       block->frozen.store(block->cursor.load(std::memory_order_acquire), std::memory_order_release);
@@ -41,7 +41,8 @@ void freezeBlocks(uint32_t session, const Sink& sink) noexcept {
 
 void bookReentrantDrops(uint32_t session, const Sink& sink) noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    if (slot->writers[session].sink() == &sink) slot->writers[session].bookReentrant();
+    capture::Writer& writer = slot->writerOf(session);
+    if (writer.sink() == &sink) writer.bookReentrant();
   }
 }
 

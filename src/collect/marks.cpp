@@ -75,7 +75,7 @@ void setThreadName(std::string_view name) noexcept {
   const std::lock_guard lock(process.mutex);
   const uint32_t id = internString(name);
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
-    const capture::Writer& writer = slot->writers[i];
+    const capture::Writer& writer = slot->writerOf(i);
     if (writer.sink() != nullptr && writer.sink() == process.sessions[i].sink) writer.sink()->addThreadName(writer.threadIndex(), id);
   }
 }

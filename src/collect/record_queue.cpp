@@ -22,7 +22,7 @@ struct RecordQueue::State {
     ThreadSlot* const slot = attachThread();
     if (slot == nullptr) return;
     const uint64_t was = slot->enter();
-    capture::Writer& writer = slot->writers[live->session()];
+    capture::Writer& writer = slot->writerOf(live->session());
     if (was == kBusy) {
       if (writer.sink() != nullptr) writer.noteReentrant();
       return;

@@ -200,7 +200,7 @@ void enableRecordFunction(bool enable) {
   if (slot == nullptr || slot->enabled == enable) return;
   slot->enabled = enable;
   slot->synced_word = 0;
-  slot->fast = nullptr;
+  slot->fast = false;
   if (slot->armed.load(std::memory_order_relaxed) != kBusy) slot->leave(kNotFast);
 }
 

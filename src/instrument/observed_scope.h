@@ -10,6 +10,6 @@ namespace xsigma::profiler::instrument {
 
 // The slot is busy and settled; it has been left on return.
 detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept;
-void endObserved(detail::ScopeToken token, uint64_t ticks) noexcept;
+void endObserved(detail::ScopeToken token) noexcept;
 
 }  // namespace xsigma::profiler::instrument

@@ -22,6 +22,9 @@ void publishChange() noexcept {
   if (process.follow_fork_pending) bits |= kFollowForkBit;
   ++process.epoch;
   detail::active_word.store(bits == 0 ? 0 : bits | static_cast<uint64_t>(process.epoch) << 32, std::memory_order_seq_cst);
+  for (ThreadSlot* slot = process.slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
+    slot->expected.store(kStale, std::memory_order_seq_cst);
+  }
 }
 
 uint32_t internString(std::string_view text) noexcept {
@@ -56,7 +59,7 @@ void attachWriter(ThreadSlot& slot, uint32_t index) noexcept {
     std::copy(std::begin(system_name), std::end(system_name), slot.name);
   }
   capture::ThreadRecord* const thread = session.sink->addThread(slot.system_id, slot.logical_id, internString(slot.name));
-  slot.writers[index].attach(*session.sink, thread, session.start_epoch);
+  slot.writerOf(index).attach(*session.sink, thread, session.start_epoch);
 }
 
 }  // namespace instrument

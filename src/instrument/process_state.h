@@ -39,7 +39,7 @@ struct ProcessState {
   bool follow_fork_pending = false;
   void (*follow_fork)() noexcept = nullptr;  // opens the child's own recording; set by whoever asks for it
 
-  std::atomic<ThreadSlot*> slots{nullptr};
+  std::atomic<ThreadSlot*> slots{nullptr};  // every slot ever made
   std::atomic<uint64_t> next_id{1};
   std::atomic<uint64_t> next_thread{1};
   std::atomic<uint64_t> unattached_drops{0};  // scopes in signal handlers of threads that were just being attached
@@ -49,7 +49,7 @@ struct ProcessState {
 extern ProcessState process;
 
 // All of these under process.mutex.
-// Counts a change and publishes the active word that goes with it.
+// Counts a change, publishes the active word that goes with it and sends every thread the general way once.
 void publishChange() noexcept;
 // As NameTable's; what is new goes to every running capture first.
 uint32_t internString(std::string_view text) noexcept;

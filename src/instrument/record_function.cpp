@@ -84,8 +84,7 @@ void RecordFunction::before(std::string_view name, InputList inputs, const Keywo
 
 void RecordFunction::end() noexcept {
   if (!active_) return;
-  const uint64_t ticks = base::readTicks();
-  RecordFunctionState::of(*this).end(*this, ticks);
+  RecordFunctionState::of(*this).end(*this);
 }
 
 void RecordFunction::setOutputs(InputList outputs) {

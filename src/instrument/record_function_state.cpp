@@ -136,10 +136,10 @@ void RecordFunctionState::recordBegin(ThreadSlot* slot) noexcept {
   slot->leave();
 }
 
-void RecordFunctionState::end(RecordFunction& function, uint64_t ticks) noexcept {
+void RecordFunctionState::end(RecordFunction& function) noexcept {
   if (!begun) return;
   begun = false;
-  if (recorded) recordEnd(ticks);
+  if (recorded) recordEnd();
   for (uint32_t i = 0; i < observer_count; ++i) {
     Observer& each = observer(i);
     if (each.end != nullptr) guarded(each, "end", name, [&] { each.end(function, each.context.get()); });
@@ -147,11 +147,11 @@ void RecordFunctionState::end(RecordFunction& function, uint64_t ticks) noexcept
   }
 }
 
-void RecordFunctionState::recordEnd(uint64_t ticks) noexcept {
+void RecordFunctionState::recordEnd() noexcept {
   ThreadSlot* slot = current_slot;
   slot = settle(slot, slot->enter());
   if (slot == nullptr) return;
-  if (slot->ordered || slot->counter_is_clock) ticks = slot->endTicks();
+  const uint64_t ticks = slot->endTicks();
   const uint32_t site = capture::headSite(head);
   if (slot->logical_id == thread_id && !details.async) {
     endInWriters(*slot, site, begin_epoch, dropped, begin_ticks, ticks);
@@ -181,9 +181,9 @@ detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t he
   return token;
 }
 
-void endObserved(detail::ScopeToken token, uint64_t ticks) noexcept {
+void endObserved(detail::ScopeToken token) noexcept {
   auto* const function = reinterpret_cast<RecordFunction*>(token.reference & ~kFrameBit);
-  if (function->isActive()) RecordFunctionState::of(*function).end(*function, ticks);
+  if (function->isActive()) RecordFunctionState::of(*function).end(*function);
   function->~RecordFunction();
   ThreadSlot* const slot = attachThread();
   if (slot == nullptr) return;

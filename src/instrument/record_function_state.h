@@ -40,7 +40,7 @@ struct RecordFunctionState {
   // Runs start callbacks, records the begin. The name is interned.
   void begin(RecordFunction& function, const char* name, uint32_t head) noexcept;
   // Records the end, runs end callbacks: once.
-  void end(RecordFunction& function, uint64_t ticks) noexcept;
+  void end(RecordFunction& function) noexcept;
 
   Observer& observer(uint32_t i) noexcept { return i < kInlineObservers ? inlineObservers()[i] : more_observers[i - kInlineObservers]; }
   Observer* inlineObservers() noexcept { return std::launder(reinterpret_cast<Observer*>(observer_bytes)); }
@@ -67,7 +67,7 @@ struct RecordFunctionState {
 
  private:
   void recordBegin(instrument::ThreadSlot* slot) noexcept;
-  void recordEnd(uint64_t ticks) noexcept;
+  void recordEnd() noexcept;
 };
 
 }  // namespace xsigma::profiler

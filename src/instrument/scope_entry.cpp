@@ -39,18 +39,19 @@ ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head) noexcept {
     at[1] = writer.delta(ticks);
     writer.commit(capture::kBeginWords, 1);
   });
-  const uint64_t word = slot.synced_word;
+  const uint64_t epoch_high = slot.epochHigh();
   const bool any = dropped != slot.recording;
   slot.leave();
-  return any ? ScopeToken{ticks, tokenReference(head, word) | dropped} : ScopeToken{};
+  return any ? ScopeToken{ticks, tokenReference(head, epoch_high, dropped)} : ScopeToken{};
 }
 
 bool observed(const ThreadSlot& slot, RecordScope scope) noexcept {
   return slot.steps.wants(scope) && slot.running.load(std::memory_order_relaxed) == nullptr;
 }
 
-__attribute__((noinline)) ScopeToken beginSlow(ThreadSlot* slot, uint64_t was, ScopeSite& site) noexcept {
-  slot = settle(slot, was);
+// The slow ways find the slot again by themselves: what the quick ones keep in registers stays little.
+__attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) noexcept {
+  ThreadSlot* const slot = settle(current_slot, was);
   if (slot == nullptr) return {};
   uint32_t head = site.registered.load(std::memory_order_relaxed);
   if (head == 0) head = registerSite(site);
@@ -62,8 +63,8 @@ __attribute__((noinline)) ScopeToken beginSlow(ThreadSlot* slot, uint64_t was, S
   return beginInWriters(*slot, head);
 }
 
-__attribute__((noinline)) ScopeToken beginSlow(ThreadSlot* slot, uint64_t was, std::string_view name, RecordScope scope) noexcept {
-  slot = settle(slot, was);
+__attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScope scope, uint64_t was) noexcept {
+  ThreadSlot* const slot = settle(current_slot, was);
   if (slot == nullptr) return {};
   const char* copy = "";
   const uint32_t head = slot->enabled ? headFor(*slot, name, scope, &copy) : 0;
@@ -75,12 +76,15 @@ __attribute__((noinline)) ScopeToken beginSlow(ThreadSlot* slot, uint64_t was, s
   return beginInWriters(*slot, head);
 }
 
-__attribute__((noinline)) void endSlow(ThreadSlot* slot, uint64_t was, ScopeToken token, uint64_t ticks) noexcept {
-  slot = settle(slot, was);
+__attribute__((noinline)) void endSlow(ScopeToken token, uint64_t was) noexcept {
+  if ((token.reference & kFrameBit) != 0) {
+    current_slot->leave(was);
+    return endObserved(token);
+  }
+  ThreadSlot* const slot = settle(current_slot, was);
   if (slot == nullptr) return;
-  if (slot->ordered || slot->counter_is_clock) ticks = slot->endTicks();
-  endInWriters(*slot, static_cast<uint32_t>(token.reference) >> 8, epochOf(token.reference & kEpochMask),
-               static_cast<uint8_t>(token.reference & kSessionBits), token.ticks, ticks);
+  const uint64_t ticks = slot->endTicks();
+  endInWriters(*slot, tokenSite(token.reference), epochOf(token.reference), tokenDropped(token.reference), token.ticks, ticks);
   slot->leave();
 }
 
@@ -122,48 +126,41 @@ namespace detail {
 using namespace instrument;
 
 ScopeToken beginScope(ScopeSite& site) noexcept {
-  ThreadSlot* const slot = current_slot;
-  const uint64_t was = slot->enter();
-  const uint64_t word = active_word.load(std::memory_order_relaxed);
+  ThreadSlot& slot = *current_slot;
+  const uint64_t was = slot.enter();
   const uint32_t head = site.registered.load(std::memory_order_relaxed);
-  if (was == word && head != 0) [[likely]] {
-    const uint64_t ticks = slot->fast->tryBegin(head);
-    if (ticks != 0) [[likely]] {
-      slot->leave(word);
-      return {ticks, tokenReference(head, word)};
+  if (was == slot.expected.load(std::memory_order_relaxed) && head != 0) [[likely]] {
+    uint64_t ticks;
+    if (slot.writers[0].tryBegin(head, ticks)) [[likely]] {
+      slot.leave(was);
+      return {ticks, tokenReference(head, was)};
     }
   }
-  return beginSlow(slot, was, site);
+  return beginSlow(site, was);
 }
 
 ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
-  ThreadSlot* const slot = current_slot;
-  const uint64_t was = slot->enter();
-  const uint64_t word = active_word.load(std::memory_order_relaxed);
-  if (was == word && slot->names != nullptr) [[likely]] {
-    const NameCache::Entry* const known = slot->names->find(name, scope);
-    if (known != nullptr) [[likely]] {
-      const uint64_t ticks = slot->fast->tryBegin(known->head);
-      if (ticks != 0) [[likely]] {
-        slot->leave(word);
-        return {ticks, tokenReference(known->head, word)};
-      }
+  ThreadSlot& slot = *current_slot;
+  const uint64_t was = slot.enter();
+  if (was == slot.expected.load(std::memory_order_relaxed) && slot.names != nullptr) [[likely]] {
+    const NameCache::Entry* const known = slot.names->find(name, scope);
+    uint64_t ticks;
+    if (known != nullptr && slot.writers[0].tryBegin(known->head, ticks)) [[likely]] {
+      slot.leave(was);
+      return {ticks, tokenReference(known->head, was)};
     }
   }
-  return beginSlow(slot, was, name, scope);
+  return beginSlow(name, scope, was);
 }
 
 void endScope(ScopeToken token) noexcept {
-  const uint64_t ticks = base::readTicks();
-  if ((token.reference & kFrameBit) != 0) [[unlikely]] return endObserved(token, ticks);
-  ThreadSlot* const slot = current_slot;
-  const uint64_t was = slot->enter();
-  const uint64_t word = active_word.load(std::memory_order_relaxed);
-  if (was == word && (token.reference ^ word) >> 32 == 0) [[likely]] {
-    const uint32_t head = capture::siteHead(capture::Code::end, static_cast<uint32_t>(token.reference) >> 8);
-    if (slot->fast->tryEnd(head, token.ticks, ticks)) [[likely]] return slot->leave(word);
+  ThreadSlot& slot = *current_slot;
+  const uint64_t was = slot.enter();
+  if (was == slot.expected.load(std::memory_order_relaxed) && token.reference >> 32 == was >> 32) [[likely]] {
+    const uint64_t ticks = base::readTicks();
+    if (slot.writers[0].tryEnd(endHead(token.reference), token.ticks, ticks)) [[likely]] return slot.leave(was);
   }
-  endSlow(slot, was, token, ticks);
+  endSlow(token, was);
 }
 
 }  // namespace detail

@@ -10,11 +10,20 @@
 
 namespace xsigma::profiler::instrument {
 
-// A token's reference: site << 8 | bits of the sessions that had no room, and the epoch of the begin in the high half; or, with the top bit set, the
-// RecordFunction of an observed scope.
+// A token's reference: the head of the begin record, with the bits of the sessions that had no room above its code, and the epoch of the begin in the
+// high half; or, with the top bit set, the RecordFunction of an observed scope.
 inline constexpr uint64_t kFrameBit = uint64_t{1} << 63;
-inline constexpr uint64_t kEpochMask = 0x7FFFFFFF'00000000;
-constexpr uint64_t tokenReference(uint32_t head, uint64_t word) noexcept { return (head & ~0xFFu) | (word & kEpochMask); }
+inline constexpr uint32_t kDroppedShift = 4;
+static_assert(static_cast<uint32_t>(capture::Code::begin) < 1u << kDroppedShift);
+constexpr uint64_t tokenReference(uint32_t head, uint64_t epoch_high, uint8_t dropped = 0) noexcept {
+  return epoch_high | head | static_cast<uint32_t>(dropped) << kDroppedShift;
+}
+constexpr uint32_t tokenSite(uint64_t reference) noexcept { return static_cast<uint32_t>(reference) >> 8; }
+constexpr uint8_t tokenDropped(uint64_t reference) noexcept { return static_cast<uint8_t>(reference >> kDroppedShift & kSessionBits); }
+// Head of the end record; no session dropped the begin.
+constexpr uint32_t endHead(uint64_t reference) noexcept {
+  return static_cast<uint32_t>(reference) ^ (static_cast<uint32_t>(capture::Code::begin) ^ static_cast<uint32_t>(capture::Code::end));
+}
 
 // The slot is busy and settled in all of these.
 // The head of the begin record of a name; the interned, zero-terminated name through `copy`. 0 if the name tables are full.
@@ -27,7 +36,7 @@ template <typename Act>
 void forEachRecording(ThreadSlot& slot, Act act) noexcept {
   for (uint32_t left = slot.recording; left != 0; left &= left - 1) {
     const auto index = static_cast<uint32_t>(__builtin_ctz(left));
-    act(slot.writers[index], index);
+    act(slot.writerOf(index), index);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "base/arena.h"
@@ -28,7 +29,7 @@ void releaseSlot(void* value) noexcept {
   {
     const std::lock_guard lock(process.mutex);
     for (uint32_t i = 0; i < kMaxSessions; ++i) {
-      capture::Writer& writer = slot.writers[i];
+      capture::Writer& writer = slot.writerOf(i);
       const bool alive = writer.sink() != nullptr && writer.sink() == process.sessions[i].sink &&
                          writer.sinceEpoch() == process.sessions[i].start_epoch;
       alive ? writer.release() : writer.detach();
@@ -37,7 +38,8 @@ void releaseSlot(void* value) noexcept {
     process.local_callback_count -= slot.local_callbacks.count;
     slot.local_callbacks.count = 0;
     if (had_callbacks) publishChange();
-    slot.fast = nullptr;
+    slot.fast = false;
+    slot.expected.store(kStale, std::memory_order_relaxed);
     slot.recording = 0;
     slot.synced_word = 0;
     slot.innermost = nullptr;
@@ -80,28 +82,37 @@ void sync(ThreadSlot& slot) noexcept {
   slot.recording = 0;
   slot.ordered = false;
   slot.counter_is_clock = false;
-  capture::Writer* only = nullptr;
+  uint32_t only = 0;
   uint32_t fed = 0;
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
     const Session& session = process.sessions[i];
-    capture::Writer& writer = slot.writers[i];
+    capture::Writer& writer = slot.writerOf(i);
     if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) writer.detach();
     if (session.sink == nullptr || session.by_hand) continue;
     if (writer.sink() == nullptr) attachWriter(slot, i);
     slot.recording = static_cast<uint8_t>(slot.recording | 1u << i);
     slot.ordered |= session.sink->orderedEnd();
     slot.counter_is_clock |= session.sink->counterIsClock();
-    only = &writer;
+    only = i;
     ++fed;
   }
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
   const bool plain = fed == 1 && slot.steps.scopes == 0 && slot.enabled && !slot.ordered && !slot.counter_is_clock && !slot.fence;
-  slot.fast = plain ? only : nullptr;
+  slot.fast = plain;
+  if (plain) slot.putFirst(only);
   slot.synced_word = word;
+  slot.expected.store(plain ? slot.epochHigh() : kStale, std::memory_order_relaxed);
 }
 
 }  // namespace
+
+void ThreadSlot::putFirst(uint32_t session) noexcept {
+  if (place[session] == 0) return;
+  const auto first = static_cast<uint32_t>(std::find(std::begin(place), std::end(place), 0) - std::begin(place));
+  writers[0].swapWith(writers[place[session]]);
+  std::swap(place[first], place[session]);
+}
 
 constinit ThreadSlot unattached_slot;
 constinit thread_local ThreadSlot* current_slot = &unattached_slot;
@@ -166,7 +177,8 @@ ThreadSlot* settle(ThreadSlot* slot, uint64_t was) noexcept {
 void forgetOtherThreads() noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
     for (capture::Writer& writer : slot->writers) writer.detach();
-    slot->fast = nullptr;
+    slot->fast = false;
+    slot->expected.store(kStale, std::memory_order_relaxed);
     slot->recording = 0;
     slot->synced_word = 0;
     if (slot == current_slot) {

@@ -15,18 +15,22 @@ namespace xsigma::profiler::instrument {
 
 inline constexpr uint32_t kMaxSessions = 4;
 
-// Values of ThreadSlot::armed beside a copy of the active word.
+// Values of ThreadSlot::armed beside an epoch, which stands in the high half.
 inline constexpr uint64_t kBusy = 1;     // the thread is inside the profiler: whoever enters now came by a signal
 inline constexpr uint64_t kNotFast = 2;  // the thread must take the general way
+inline constexpr uint64_t kStale = 0;    // ThreadSlot::expected after a change
 
 struct alignas(64) ThreadSlot {
-  // Equal to the active word exactly when one plain writer is all there is to feed. The owner's; others look, after a process barrier.
+  // Equal exactly when the first writer is all there is to feed. `armed` is the owner's; others look at it, after a process barrier.
+  // `expected` is set by the owner and made stale by whoever changes sessions or callbacks, both under the registry's lock.
   std::atomic<uint64_t> armed{kNotFast};
-  capture::Writer* fast = nullptr;
+  std::atomic<uint64_t> expected{kStale};
+  capture::Writer writers[kMaxSessions];
 
   uint64_t synced_word = 0;  // the active word that the rest of this slot was made for
-  capture::Writer writers[kMaxSessions];
-  uint8_t recording = 0;  // bits of the writers that scopes feed
+  uint8_t place[kMaxSessions] = {0, 1, 2, 3};  // of each session's writer
+  uint8_t recording = 0;                       // bits of the sessions that scopes feed
+  bool fast = false;
   bool enabled = true;    // enableRecordFunction
   bool ordered = false;   // end stamps wait
   bool counter_is_clock = false;
@@ -59,7 +63,12 @@ struct alignas(64) ThreadSlot {
   }
   void leave(uint64_t value) noexcept { armed.store(value, std::memory_order_release); }
   // After the general way: fast again if that is all there is.
-  void leave() noexcept { leave(fast != nullptr ? synced_word : kNotFast); }
+  void leave() noexcept { leave(fast ? epochHigh() : kNotFast); }
+  uint64_t epochHigh() const noexcept { return synced_word >> 32 << 32; }
+
+  capture::Writer& writerOf(uint32_t session) noexcept { return writers[place[session]]; }
+  // Only the first writer can be fast.
+  void putFirst(uint32_t session) noexcept;
 
   uint64_t beginTicks() const noexcept {
     return counter_is_clock ? static_cast<uint64_t>(base::monotonicNs()) : base::readTicks();
@@ -72,6 +81,6 @@ struct alignas(64) ThreadSlot {
 // Shared by all threads that have no slot yet, or none any more. Always busy, never fast.
 extern ThreadSlot unattached_slot;
 
-extern __attribute__((tls_model("initial-exec"))) thread_local ThreadSlot* current_slot;
+extern constinit __attribute__((tls_model("initial-exec"))) thread_local ThreadSlot* current_slot;
 
 }  // namespace xsigma::profiler::instrument

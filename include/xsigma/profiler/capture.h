@@ -26,7 +26,7 @@ enum class CapturePolicy : uint8_t {
 struct CaptureOptions {
   CapturePolicy policy = CapturePolicy::stop_when_full;
   size_t byte_cap = size_t{1} << 30;  // everything the capture holds; at least kMinimumByteCap. Unbounded ignores it
-  std::string path;                   // "" = memory; a file survives the death of the process, whatever kills it
+  std::string path = {};              // "" = memory; a file survives the death of the process, whatever kills it
   bool ordered_end = false;           // end stamps wait for the loads before them: exact ends, about 10 ns dearer
   bool record_inputs = true;          // shapes and values that XSIGMA_RECORD_* pass
   bool follow_fork = false;           // a forked child opens its own capture, NAME.PID.xst, at its first record; needs a path

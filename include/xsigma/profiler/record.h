@@ -59,8 +59,8 @@ struct GivenEvent {
   uint32_t flow_id = 0;
   uint8_t flow_type = 0;
   bool flow_start = false;
-  std::string_view name;
-  std::string_view metadata_json;  // the inside of an object: "key": value, …
+  std::string_view name = {};
+  std::string_view metadata_json = {};  // the inside of an object: "key": value, …
 };
 
 // Only the fields that the kind has are set.

@@ -28,9 +28,9 @@ struct ScopeToken {
 // Zero while nobody listens: no recording, no callback. Anything else sends scopes into the library.
 XSIGMA_PROFILER_API extern std::atomic<uint64_t> active_word;
 
-XSIGMA_PROFILER_API ScopeToken beginScope(ScopeSite& site) noexcept;
-XSIGMA_PROFILER_API ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept;
-XSIGMA_PROFILER_API void endScope(ScopeToken token) noexcept;
+XSIGMA_PROFILER_API XSIGMA_PROFILER_NOPLT ScopeToken beginScope(ScopeSite& site) noexcept;
+XSIGMA_PROFILER_API XSIGMA_PROFILER_NOPLT ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept;
+XSIGMA_PROFILER_API XSIGMA_PROFILER_NOPLT void endScope(ScopeToken token) noexcept;
 
 inline bool anyoneListens() noexcept {
   return XSIGMA_PROFILER_UNLIKELY(active_word.load(std::memory_order_relaxed) != 0);
@@ -39,17 +39,23 @@ inline bool anyoneListens() noexcept {
 class ScopeGuard {
  public:
   explicit ScopeGuard(ScopeSite& site) noexcept {
-    if (anyoneListens()) token_ = beginScope(site);
+    if (anyoneListens()) open(beginScope(site));
   }
-  explicit ScopeGuard(ScopeToken token) noexcept : token_(token) {}
+  explicit ScopeGuard(ScopeToken token) noexcept { open(token); }
   ~ScopeGuard() {
-    if (XSIGMA_PROFILER_UNLIKELY(token_.ticks != 0)) endScope(token_);
+    if (XSIGMA_PROFILER_UNLIKELY(ticks_ != 0)) endScope({ticks_, reference_});
   }
   ScopeGuard(const ScopeGuard&) = delete;
   ScopeGuard& operator=(const ScopeGuard&) = delete;
 
  private:
-  ScopeToken token_;
+  void open(ScopeToken token) noexcept {
+    ticks_ = token.ticks;
+    reference_ = token.reference;
+  }
+
+  uint64_t ticks_ = 0;  // two plain members: they live in registers
+  uint64_t reference_ = 0;
 };
 
 }  // namespace xsigma::profiler::detail

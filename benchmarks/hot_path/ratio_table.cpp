@@ -1,0 +1,38 @@
+#include "ratio_table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace hot_path {
+
+void Minima::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+    const std::string name = run.run_name.function_name;
+    const double ns = run.GetAdjustedRealTime();
+    const auto [known, added] = best_.emplace(name, ns);
+    if (!added) known->second = std::min(known->second, ns);
+  }
+}
+
+int printTable(const Minima& minima, const std::vector<Figure>& figures) {
+  std::printf("minima of interleaved repetitions, ns per scope unless a unit is given\n\n");
+  std::printf("%-58s %10s %10s %10s %12s\n", "figure", "subject", "floor", "result", "bar");
+  int missed = 0;
+  for (const Figure& figure : figures) {
+    if (!minima.has(figure.subject) || (!figure.floor.empty() && !minima.has(figure.floor))) continue;
+    const double subject = minima.of(figure.subject);
+    const double floor = figure.floor.empty() ? 0 : minima.of(figure.floor);
+    const double result = figure.bar == Bar::ratio ? subject / floor : figure.bar == Bar::difference_ns ? subject - floor : subject;
+    const bool met = result <= figure.limit;
+    missed += met ? 0 : 1;
+    char floor_text[32] = "";
+    if (!figure.floor.empty()) std::snprintf(floor_text, sizeof floor_text, "%.2f", floor);
+    const char* const unit = figure.bar == Bar::ratio ? "x" : figure.bar == Bar::difference_ns ? "ns" : figure.unit;
+    std::printf("%-58s %10.2f %10s %8.2f %-3s <= %-5g %s\n", figure.what.c_str(), subject, floor_text, result, unit, figure.limit, met ? "" : "MISSED");
+  }
+  std::printf("\n%s\n", missed == 0 ? "every bar is met" : "some bars are missed");
+  return missed;
+}
+
+}  // namespace hot_path
