@@ -11,6 +11,8 @@ namespace hot_path {
 
 using namespace xsigma::profiler;
 
+constexpr size_t kNames = 64;
+
 void staticScope(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     XSIGMA_PROFILE_SCOPE("hot path");
@@ -34,9 +36,9 @@ void dynamicSamePointer(size_t count) {
 }
 
 void dynamicByContent(size_t count) {
-  static const std::vector<std::string> copies(2048, "transformer.layer.attention");  // too long to live inside the string object
+  static const std::vector<std::string> copies(kNames, "transformer.layer.attention");  // too long to live inside the string object
   for (size_t i = 0; i < count; ++i) {
-    XSIGMA_PROFILE_SCOPE_DYNAMIC(copies[i % copies.size()]);
+    XSIGMA_PROFILE_SCOPE_DYNAMIC(copies[i % kNames]);
     keepLoop();
   }
 }
@@ -44,11 +46,11 @@ void dynamicByContent(size_t count) {
 void dynamicManyNames(size_t count) {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made;
-    for (int i = 0; i < 64; ++i) made.push_back("transformer.layer." + std::to_string(i));
+    for (size_t i = 0; i < kNames; ++i) made.push_back("transformer.layer." + std::to_string(i));
     return made;
   }();
   for (size_t i = 0; i < count; ++i) {
-    XSIGMA_PROFILE_SCOPE_DYNAMIC(names[i % names.size()]);
+    XSIGMA_PROFILE_SCOPE_DYNAMIC(names[i % kNames]);
     keepLoop();
   }
 }

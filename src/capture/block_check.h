@@ -14,7 +14,7 @@ inline uint32_t blockCrc(const BlockHeader& block, uint32_t generation, uint64_t
 inline uint32_t blockWords(const BlockHeader& block) noexcept { return static_cast<uint32_t>(block.pages * kPageBytes / 4); }
 
 inline uint32_t roomInBlock(const BlockHeader& block) noexcept {
-  return blockWords(block) - cursorWords(static_cast<uint32_t>(block.cursor.load(std::memory_order_relaxed)));
+  return blockWords(block) - cursorWords(block.cursor.load(std::memory_order_relaxed));
 }
 
 }  // namespace xsigma::profiler::capture

@@ -129,6 +129,7 @@ void BlockPool::giveBack(BlockHeader* block) noexcept {
 
 BlockHeader* BlockPool::takeTable() noexcept {
   const std::lock_guard lock(mutex_);
+  if (stopped_) return nullptr;
   BlockHeader* block = takeFresh(table_bytes_, byte_limit_, BlockType::table);
   if (block == nullptr && policy_ == CapturePolicy::ring && closed_count_ > 1) block = takeOldest(BlockType::table);
   return block;

@@ -26,12 +26,12 @@ struct HeaderCopy {
 Found classify(const HeaderCopy& header, uint64_t offset) {
   static constexpr unsigned char kZeros[sizeof(BlockHeader)] = {};
   if (std::memcmp(header.bytes, kZeros, sizeof kZeros) == 0) return Found::unused;
+  if (header.generation() == 0) return Found::changing;
   const BlockHeader& block = header.get();
   if (block.magic != kBlockMagic || (block.type != BlockType::data && block.type != BlockType::table) || block.pages == 0 ||
       block.pages > kMaxChunkBytes / kPageBytes) {
     return Found::damaged;
   }
-  if (header.generation() == 0) return Found::changing;
   return block.crc == blockCrc(block, header.generation(), offset / kPageBytes) ? Found::block : Found::damaged;
 }
 
@@ -39,7 +39,7 @@ Found classify(const HeaderCopy& header, uint64_t offset) {
 Found copyBlock(const Image& image, uint64_t offset, BlockCopy& copy, HeaderCopy& header) {
   Found found = Found::changing;
   for (int i = 0; i < kTries && found == Found::changing; ++i) {
-    if (!header.read(image, offset)) return Found::damaged;
+    if (!header.read(image, offset)) return Found::unused;  // the file has been cut at its end since: it was closed
     found = classify(header, offset);
     if (found != Found::block) continue;
     copy.words.resize(blockWords(header.get()));
@@ -53,16 +53,18 @@ Found copyBlock(const Image& image, uint64_t offset, BlockCopy& copy, HeaderCopy
 
 }  // namespace
 
-void walkBlocks(const Image& image, Damages& damages, const std::function<void(const BlockCopy&)>& visit) {
+void walkBlocks(const Image& image, Damages& damages, const std::function<void(const BlockCopy&)>& visit, bool at_rest) {
   BlockCopy copy;
   HeaderCopy header;
   bool in_damage = false;
   uint64_t offset = kPageBytes;
   while (offset + sizeof(BlockHeader) <= image.size()) {
-    const Found found = copyBlock(image, offset, copy, header);
+    Found found = copyBlock(image, offset, copy, header);
+    if (found == Found::changing && at_rest) found = Found::damaged;
     if (found == Found::unused || found == Found::changing) {
-      // An unused page inside a damaged stretch is that stretch's own.
-      offset += kPageBytes;
+      // An unused page inside a damaged stretch is that stretch's own. A block that is taken over keeps its size.
+      const uint16_t pages = found == Found::changing ? header.get().pages : 0;
+      offset += std::clamp<size_t>(pages, 1, kMaxChunkBytes / kPageBytes) * kPageBytes;
       continue;
     }
     if (found == Found::damaged) {
@@ -88,8 +90,8 @@ void walkBlocks(const Image& image, Damages& damages, const std::function<void(c
       continue;
     }
     if (frozen != 0) {
-      if (isCursor(frozen) && cursorWords(static_cast<uint32_t>(frozen)) <= written) {
-        copy.frozen_words = cursorWords(static_cast<uint32_t>(frozen));
+      if (isCursor(frozen) && cursorWords(frozen) <= written) {
+        copy.frozen_words = cursorWords(frozen);
       } else {
         damages.push_back({copy.offset, "the mark of where this block stood at stop is damaged; records that came late count as recorded"});
       }

@@ -24,8 +24,9 @@ struct BlockCopy {
 
 using Damages = std::vector<Damage>;
 
-// Calls visit for every readable block in file order; what is not readable goes to `damages`.
-void walkBlocks(const Image& image, Damages& damages, const std::function<void(const BlockCopy&)>& visit);
+// Calls visit for every readable block in file order; what is not readable goes to `damages`. A block that is just being taken over is passed by,
+// unless the image is `at_rest`: then nobody can be doing so.
+void walkBlocks(const Image& image, Damages& damages, const std::function<void(const BlockCopy&)>& visit, bool at_rest = false);
 
 // Reads words [first, end) of the block again. False if it has been overwritten since.
 bool readBlockWords(const Image& image, uint64_t block_offset, uint32_t generation, uint32_t first, uint32_t end, std::vector<uint32_t>& words);

@@ -49,12 +49,13 @@ void count(const CaptureRecord& record, ThreadCount& thread, std::unordered_set<
   }
 }
 
-void settle(const ThreadTable& table, const ThreadCount& counted, bool ring, ThreadLedger& ledger) {
+void settle(const ThreadTable& table, const ThreadCount& counted, bool ring, bool may_be_live, ThreadLedger& ledger) {
   ledger.recorded = counted.recorded;
   ledger.causes = table.causes;
   ledger.causes[static_cast<size_t>(LossCause::late)] += counted.late;
   ledger.extras_dropped = table.extras_dropped;
-  const uint64_t written = std::max({table.begins_closed, counted.written, counted.recorded + counted.late});
+  // The table of a live capture was read after its records, and may know of more.
+  const uint64_t written = std::max({may_be_live ? 0 : table.begins_closed, counted.written, counted.recorded + counted.late});
   const LossCause gap = ring ? LossCause::overwritten : LossCause::damaged;
   ledger.causes[static_cast<size_t>(gap)] += written - counted.recorded - counted.late;
   for (const uint64_t lost : ledger.causes) ledger.dropped += lost;
@@ -75,6 +76,7 @@ void add(ScopeCounts& total, const ScopeCounts& part) {
 Ledger countLedger(const Capture::Source& source) {
   const Capture::Source::Contents& contents = source.contents();
   const bool ring = contents.info.policy == CapturePolicy::ring;
+  const bool may_be_live = !ring && !contents.info.closed && contents.damages.empty();
   std::vector<ThreadCount> counts(contents.tables.threads().size());
   std::unordered_set<uint64_t> ended_elsewhere;
   uint64_t named_id = 0;
@@ -96,7 +98,7 @@ Ledger countLedger(const Capture::Source& source) {
     thread.thread = table.info.thread;
     thread.system_id = table.info.system_id;
     thread.name = table.info.name;
-    settle(table, counts[i], ring, thread);
+    settle(table, counts[i], ring, may_be_live, thread);
     thread.unfinished = static_cast<uint64_t>(std::count_if(counts[i].open.begin(), counts[i].open.end(),
                                                             [&](const ThreadCount::Open& open) { return ended_elsewhere.count(open.id) == 0; }));
     add(ledger, thread);

@@ -26,7 +26,9 @@ void put(Writer& writer, Code code, uint64_t ticks, const std::array<uint32_t, N
   std::copy(payload.begin(), payload.end(), at + 2);
   if (text != nullptr) {
     at[2 + N] = static_cast<uint32_t>(text_bytes);
-    at[words - 1] = text_bytes != 0 ? 0 : at[words - 1];
+  }
+  if (text_bytes != 0) {
+    at[words - 1] = 0;
     std::memcpy(at + fixed, text->data(), text_bytes);
   }
   writer.commit(words, 0);

@@ -32,7 +32,7 @@ uint32_t hashText(std::string_view text) noexcept {
     left -= 8;
   }
   uint64_t tail = 0;
-  std::memcpy(&tail, at, left);
+  if (left != 0) std::memcpy(&tail, at, left);  // an empty view may be null
   hash = (hash ^ tail) * 0xFF51AFD7ED558CCDu;
   return static_cast<uint32_t>(hash >> 32);
 }

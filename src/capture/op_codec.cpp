@@ -22,44 +22,44 @@ constexpr size_t kMaxDtype = 64;
 
 uint32_t wordsOf(size_t bytes) noexcept { return static_cast<uint32_t>((bytes + 3) / 4); }
 std::string_view cutString(std::string_view text) noexcept { return text.substr(0, kMaxStringValue); }
-size_t dtypeBytes(const TensorInfo& tensor) noexcept { return tensor.dtype != nullptr ? strnlen(tensor.dtype, kMaxDtype) : 0; }
 uint32_t dimOf(const TensorInfo& tensor) noexcept { return tensor.sizes != nullptr ? static_cast<uint32_t>(std::clamp(tensor.dim, 0, kMaxDim)) : 0; }
 
-uint32_t valueWords(const InputValue& value, int depth) noexcept {
+// An upper bound, quick to find.
+uint32_t mostWords(const InputValue& value, int depth) noexcept {
   switch (value.kind()) {
     case InputValue::Kind::none: return 1;
     case InputValue::Kind::boolean:
     case InputValue::Kind::integer:
     case InputValue::Kind::real: return 3;
     case InputValue::Kind::string: return 1 + wordsOf(cutString(value.string()).size());
-    case InputValue::Kind::tensor: {
-      const TensorInfo& tensor = value.tensor();
-      return 5 + wordsOf(dtypeBytes(tensor)) + dimOf(tensor) * (tensor.strides != nullptr ? 4 : 2);
-    }
+    case InputValue::Kind::tensor: return 5 + wordsOf(kMaxDtype) + dimOf(value.tensor()) * 4;
     case InputValue::Kind::list: {
       uint32_t words = 1;
       if (depth >= kMaxDepth) return words;
-      for (const InputValue& item : value.list()) words += valueWords(item, depth + 1);
+      for (const InputValue& item : value.list()) words += mostWords(item, depth + 1);
       return words;
     }
   }
   return 1;
 }
 
-uint32_t listWords(InputList values) noexcept {
+uint32_t mostListWords(InputList values) noexcept {
   uint32_t words = kInputsHeadWords;
-  for (const InputValue& value : values) words += valueWords(value, 0);
+  for (const InputValue& value : values) words += mostWords(value, 0);
   return words;
 }
 
-uint32_t keywordWords(const std::vector<KeywordValue>& values) noexcept {
+uint32_t mostKeywordWords(const std::vector<KeywordValue>& values) noexcept {
   uint32_t words = kInputsHeadWords;
-  for (const KeywordValue& value : values) words += valueWords(InputValue(value.key), 0) + valueWords(value.value, 0);
+  for (const KeywordValue& value : values) words += mostWords(InputValue(value.key), 0) + mostWords(value.value, 0);
   return words;
 }
 
-// A list that does not fit keeps its head alone, marked as cut.
+// A list that might not fit keeps its head alone, marked as cut.
 uint32_t fitted(uint32_t words, uint32_t most_words) noexcept { return words <= most_words ? words : kInputsHeadWords; }
+
+// Both lists and the rest fit one block together.
+uint32_t mostPerList(uint32_t most_words) noexcept { return (most_words - kOpInfoWords - kBeginWords) / 2; }
 
 class Packer {
  public:
@@ -103,55 +103,91 @@ class Packer {
     }
   }
 
+  uint32_t* at() const noexcept { return at_; }
+
  private:
   void tensor(const TensorInfo& tensor) noexcept {
     const uint32_t dim = dimOf(tensor);
-    const size_t dtype = dtypeBytes(tensor);
     const bool strides = tensor.strides != nullptr;
     word(static_cast<uint32_t>(InputValue::Kind::tensor) | dim << 8);
     wide(reinterpret_cast<uint64_t>(tensor.data));
     word(static_cast<uint8_t>(tensor.device.type) | static_cast<uint32_t>(tensor.device.index) << 8);
-    word(static_cast<uint32_t>(dtype) | static_cast<uint32_t>(strides) << 8);
-    bytes(tensor.dtype, dtype);
-    bytes(tensor.sizes, dim * sizeof(int64_t));
-    if (strides) bytes(tensor.strides, dim * sizeof(int64_t));
+    uint32_t& about_dtype = *at_++;
+    about_dtype = dtype(tensor.dtype) | static_cast<uint32_t>(strides) << 8;
+    integers(tensor.sizes, dim);
+    if (strides) integers(tensor.strides, dim);
+  }
+  // Short, of unknown length: copied as it is measured.
+  uint32_t dtype(const char* text) noexcept {
+    uint32_t size = 0;
+    uint32_t packed = 0;
+    if (text == nullptr) return 0;
+    for (; size < kMaxDtype && text[size] != 0; ++size) {
+      packed |= static_cast<uint32_t>(static_cast<uint8_t>(text[size])) << (size % 4 * 8);
+      if (size % 4 == 3) {
+        word(packed);
+        packed = 0;
+      }
+    }
+    if (size % 4 != 0) word(packed);
+    return size;
+  }
+  void integers(const int64_t* values, uint32_t count) noexcept {
+    for (uint32_t i = 0; i < count; ++i) wide(static_cast<uint64_t>(values[i]));
   }
 
   uint32_t* at_;
 };
 
-uint32_t* putHead(InputRole role, uint32_t words, uint32_t wanted, size_t count, uint64_t id, uint32_t delta, uint32_t* at) noexcept {
-  const bool cut = words != wanted;
-  Packer pack(at);
-  pack.word(sizedHead(Code::inputs, words));
+void putListHead(Packer& pack, InputRole role, bool cut, size_t count, uint64_t id, uint32_t delta) noexcept {
+  pack.word(0);  // the head, once the length is known
   pack.word(delta);
   pack.word(static_cast<uint32_t>(role) | static_cast<uint32_t>(cut) << 8 | static_cast<uint32_t>(cut ? 0 : count) << 16);
   pack.wide(id);
-  return cut ? nullptr : at + kInputsHeadWords;
+}
+
+uint32_t sealList(const Packer& pack, uint32_t* at) noexcept {
+  const auto words = static_cast<uint32_t>(pack.at() - at);
+  at[0] = sizedHead(Code::inputs, words);
+  return words;
 }
 
 uint32_t putList(InputRole role, InputList values, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
-  const uint32_t wanted = listWords(values);
-  const uint32_t words = fitted(wanted, most_words);
-  if (uint32_t* const body = putHead(role, words, wanted, values.size(), id, delta, at)) {
-    Packer pack(body);
+  const bool cut = mostListWords(values) > most_words;
+  Packer pack(at);
+  putListHead(pack, role, cut, values.size(), id, delta);
+  if (!cut) {
     for (const InputValue& value : values) pack.value(value, 0);
   }
-  return words;
+  return sealList(pack, at);
+}
+
+uint32_t putKeywords(const std::vector<KeywordValue>& values, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
+  const bool cut = mostKeywordWords(values) > most_words;
+  Packer pack(at);
+  putListHead(pack, InputRole::keyword_inputs, cut, values.size(), 0, delta);
+  if (!cut) {
+    for (const KeywordValue& value : values) {
+      pack.value(InputValue(value.key), 0);
+      pack.value(value.value, 0);
+    }
+  }
+  return sealList(pack, at);
 }
 
 }  // namespace
 
-uint32_t detailWords(const OpDetails& details, bool with_inputs, uint32_t most_words) noexcept {
+uint32_t mostDetailWords(const OpDetails& details, bool with_inputs, uint32_t most_words) noexcept {
   uint32_t words = details.hasInfo() ? kOpInfoWords : 0;
   if (!with_inputs) return words;
-  most_words = (most_words - kOpInfoWords - kBeginWords) / 2;
-  if (!details.inputs.empty()) words += fitted(listWords(details.inputs), most_words);
-  if (details.keyword_inputs != nullptr && !details.keyword_inputs->empty()) words += fitted(keywordWords(*details.keyword_inputs), most_words);
+  const uint32_t most = mostPerList(most_words);
+  if (!details.inputs.empty()) words += fitted(mostListWords(details.inputs), most);
+  if (details.hasKeywords()) words += fitted(mostKeywordWords(*details.keyword_inputs), most);
   return words;
 }
 
-void putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
+uint32_t putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
+  uint32_t* const start = at;
   if (details.hasInfo()) {
     Packer pack(at);
     pack.word(sizedHead(Code::op_info, kOpInfoWords));
@@ -161,26 +197,20 @@ void putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words,
     pack.wide(details.id);
     pack.word(static_cast<uint32_t>(details.forward_thread));
     pack.word(details.async ? 1 : 0);
-    at += kOpInfoWords;
+    at = pack.at();
   }
-  if (!with_inputs) return;
-  most_words = (most_words - kOpInfoWords - kBeginWords) / 2;
-  if (!details.inputs.empty()) at += putList(InputRole::inputs, details.inputs, 0, most_words, delta, at);
-  if (details.keyword_inputs == nullptr || details.keyword_inputs->empty()) return;
-  const uint32_t wanted = keywordWords(*details.keyword_inputs);
-  if (uint32_t* const body = putHead(InputRole::keyword_inputs, fitted(wanted, most_words), wanted, details.keyword_inputs->size(), 0, delta, at)) {
-    Packer pack(body);
-    for (const KeywordValue& value : *details.keyword_inputs) {
-      pack.value(InputValue(value.key), 0);
-      pack.value(value.value, 0);
-    }
+  if (with_inputs) {
+    const uint32_t most = mostPerList(most_words);
+    if (!details.inputs.empty()) at += putList(InputRole::inputs, details.inputs, 0, most, delta, at);
+    if (details.hasKeywords()) at += putKeywords(*details.keyword_inputs, most, delta, at);
   }
+  return static_cast<uint32_t>(at - start);
 }
 
-uint32_t outputWords(InputList outputs, uint32_t most_words) noexcept { return fitted(listWords(outputs), most_words); }
+uint32_t mostOutputWords(InputList outputs, uint32_t most_words) noexcept { return fitted(mostListWords(outputs), most_words); }
 
-void putOutputs(InputList outputs, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
-  putList(InputRole::outputs, outputs, id, most_words, delta, at);
+uint32_t putOutputs(InputList outputs, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept {
+  return putList(InputRole::outputs, outputs, id, most_words, delta, at);
 }
 
 }  // namespace xsigma::profiler::capture

@@ -22,18 +22,19 @@ struct OpDetails {
   const std::vector<KeywordValue>* keyword_inputs = nullptr;
 
   bool hasInfo() const noexcept { return sequence_number >= 0 || forward_thread != 0 || debug_handle >= 0 || id != 0 || async; }
-  bool hasInputs() const noexcept { return !inputs.empty() || (keyword_inputs != nullptr && !keyword_inputs->empty()); }
+  bool hasKeywords() const noexcept { return keyword_inputs != nullptr && !keyword_inputs->empty(); }
+  bool hasInputs() const noexcept { return !inputs.empty() || hasKeywords(); }
   bool any() const noexcept { return hasInfo() || hasInputs(); }
 };
 
-// What the details take, in words; lists that would not fit in `most_words` are left out and said so in the record.
-uint32_t detailWords(const OpDetails& details, bool with_inputs, uint32_t most_words) noexcept;
-// Writes exactly those words at `at`.
-void putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
+// The most words that the details can take. A list that would not fit in `most_words` is left out, and the record says so.
+uint32_t mostDetailWords(const OpDetails& details, bool with_inputs, uint32_t most_words) noexcept;
+// Writes the records at `at`; how many words they took.
+uint32_t putDetails(const OpDetails& details, bool with_inputs, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
 
 // One list of values on its own, for the scope with this id: outputs.
-uint32_t outputWords(InputList outputs, uint32_t most_words) noexcept;
-void putOutputs(InputList outputs, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
+uint32_t mostOutputWords(InputList outputs, uint32_t most_words) noexcept;
+uint32_t putOutputs(InputList outputs, uint64_t id, uint32_t most_words, uint32_t delta, uint32_t* at) noexcept;
 
 // Payload of an inputs record, after head and tick. False if the bytes make no sense.
 struct DecodedInputs {

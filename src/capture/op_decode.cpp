@@ -33,7 +33,7 @@ class Unpacker {
   bool integers(std::vector<int64_t>& out, size_t count) {
     if (count * 2 > static_cast<size_t>(end_ - at_)) return false;
     out.resize(count);
-    std::memcpy(out.data(), at_, count * sizeof(int64_t));
+    if (count != 0) std::memcpy(out.data(), at_, count * sizeof(int64_t));
     at_ += count * 2;
     return true;
   }

@@ -81,15 +81,14 @@ void* Sink::reserveRecord(size_t bytes) noexcept {
     table_ = next;
   }
   reserved_words_ = words;
-  const auto at = cursorWords(static_cast<uint32_t>(table_->cursor.load(std::memory_order_relaxed)));
+  const auto at = cursorWords(table_->cursor.load(std::memory_order_relaxed));
   auto* const record = reinterpret_cast<uint32_t*>(table_) + at;
   std::memset(record, 0, bytes);
   return record;
 }
 
 void Sink::commitRecord() noexcept {
-  const auto cursor = static_cast<uint32_t>(table_->cursor.load(std::memory_order_relaxed));
-  table_->cursor.store(packCursor(cursor + cursorStep(reserved_words_, 0)), std::memory_order_release);
+  table_->cursor.store(table_->cursor.load(std::memory_order_relaxed) + packedStep(reserved_words_, 0), std::memory_order_release);
 }
 
 void Sink::addString(uint32_t id, std::string_view text) noexcept {

@@ -32,6 +32,26 @@ void readStop(const StopRecord& stop, uint64_t image_size, Capture::Source::Cont
   }
 }
 
+// Without a ring every stretch of a thread goes on where the one before ended. Where the file was cut, or written to while it was read, one may be
+// missing: what follows it goes too, so that the rest is a prefix.
+void keepPrefixes(std::vector<Segment>& segments) {
+  uint32_t thread = UINT32_MAX;
+  uint32_t number = 0;
+  uint64_t begins = 0;
+  const auto gone = [&](const Segment& segment) {
+    if (segment.thread != thread) {
+      thread = segment.thread;
+      number = 0;
+      begins = 0;
+    }
+    if (segment.number != number || segment.begins_before != begins) return true;
+    ++number;
+    begins += segment.begins + segment.late_begins;
+    return false;
+  };
+  segments.erase(std::remove_if(segments.begin(), segments.end(), gone), segments.end());
+}
+
 uint64_t headerCounter(const HeaderPage& header, size_t index, Damages& damages) {
   const uint64_t packed = header.counters[index].load(std::memory_order_relaxed);
   if (base::isChecked(packed)) return base::unpackChecked(packed);
@@ -108,14 +128,28 @@ std::unique_ptr<Capture::Source::Contents> Capture::Source::look() const {
   for (size_t i = 0; i < kLossCauses; ++i) found->unattributed[i] = headerCounter(header, kHeaderDrops + i, found->damages);
 
   uint64_t last_block_end = kPageBytes;
-  walkBlocks(*image_, found->damages, [&](const BlockCopy& block) {
-    block.type == BlockType::table ? found->tables.add(block, found->damages) : indexBlock(block, found->segments, found->damages);
-    last_block_end = block.offset + block.words.size() * 4;
-  });
+  bool cut_short = info.closed && info.bytes_used > image_->size();
+  // The tables of a live capture are read after its data: they have what the records refer to.
+  walkBlocks(
+      *image_, found->damages,
+      [&](const BlockCopy& block) {
+        cut_short |= block.end_words < cursorWords(block.cursor);
+        if (block.type == BlockType::data) indexBlock(block, found->segments, found->damages);
+        if (block.type == BlockType::table && info.closed) found->tables.add(block, found->damages);
+        last_block_end = block.offset + block.words.size() * 4;
+      },
+      info.closed);
+  if (!info.closed) {
+    Damages named_already;
+    walkBlocks(*image_, named_already, [&](const BlockCopy& block) {
+      if (block.type == BlockType::table) found->tables.add(block, found->damages);
+    });
+  }
   if (!info.closed) info.bytes_used = last_block_end;
   found->tables.finish();
   std::sort(found->segments.begin(), found->segments.end(),
             [](const Segment& a, const Segment& b) { return a.thread != b.thread ? a.thread < b.thread : a.number < b.number; });
+  if (info.policy != CapturePolicy::ring && (cut_short || (!info.closed && found->damages.empty()))) keepPrefixes(found->segments);
   for (const ThreadTable& thread : found->tables.threads()) found->threads.push_back(thread.info);
   return found;
 }

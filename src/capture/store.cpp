@@ -24,6 +24,7 @@ namespace {
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 constexpr size_t kFirstStepBytes = size_t{1} << 20;
 constexpr size_t kLargestStepBytes = size_t{64} << 20;
+constexpr size_t kMostReserve = size_t{1} << 62;  // more than there is; less than what wraps around
 
 size_t roundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -66,7 +67,7 @@ Store::~Store() {
 
 Expected<Store> Store::create(const std::string& path, size_t reserve_bytes) {
   Store store;
-  store.reserved_bytes_ = roundUp(reserve_bytes, kPageBytes);
+  store.reserved_bytes_ = roundUp(std::min(reserve_bytes, kMostReserve), kPageBytes);
   store.reservation_bytes_ = store.reserved_bytes_ + kHugePageBytes;
   void* const range =
       mmap(nullptr, store.reservation_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -149,6 +150,7 @@ void Store::populate(size_t offset, size_t bytes) noexcept {
 }
 
 void Store::trim(size_t bytes) noexcept {
+  if (file_ >= 0) flock(file_, LOCK_UN);  // finished: somebody may record to this name again
   if (file_ < 0 || bytes >= backed_bytes_) return;
   if (ftruncate(file_, static_cast<off_t>(bytes)) == 0) backed_bytes_ = bytes;
 }

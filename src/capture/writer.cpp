@@ -8,7 +8,7 @@
 
 namespace xsigma::profiler::capture {
 
-constinit BlockHeader no_block{kBlockMagic, BlockType::data, 0, 0, 0, packCursor(0), 0};
+constinit BlockHeader no_block{kBlockMagic, BlockType::data, 0, 0, 0, packCursor(0xFFFF), 0};
 
 namespace {
 
@@ -35,6 +35,7 @@ void Writer::detach() noexcept {
   thread_ = nullptr;
   drops_ = nullptr;
   reentrant_.store(0, std::memory_order_relaxed);
+  reentrant_marks_.store(0, std::memory_order_relaxed);
 }
 
 void Writer::release() noexcept {
@@ -49,9 +50,12 @@ void Writer::swapWith(Writer& other) noexcept {
   const auto swapAtomic = [](auto& a, auto& b) { a.store(b.exchange(a.load(std::memory_order_relaxed), std::memory_order_relaxed), std::memory_order_relaxed); };
   swapAtomic(block_, other.block_);
   swapAtomic(reentrant_, other.reentrant_);
+  swapAtomic(reentrant_marks_, other.reentrant_marks_);
   std::swap(cursor_, other.cursor_);
   std::swap(base_ticks_, other.base_ticks_);
-  std::swap(limit_, other.limit_);
+  std::swap(tick_limit_, other.tick_limit_);
+  std::swap(quick_limit_, other.quick_limit_);
+  std::swap(end_words_, other.end_words_);
   std::swap(since_epoch_, other.since_epoch_);
   std::swap(begins_before_, other.begins_before_);
   std::swap(id_base_, other.id_base_);
@@ -67,13 +71,15 @@ void Writer::swapWith(Writer& other) noexcept {
 
 void Writer::forgetBlock() noexcept {
   block_.store(&no_block, std::memory_order_relaxed);
-  cursor_ = packCursor(0);
-  limit_ = 0;
+  cursor_ = packCursor(0xFFFF);  // beyond any limit
+  quick_limit_ = 0;
+  end_words_ = 0;
 }
 
 void Writer::enterBlock() noexcept {
   cursor_ = block()->cursor.load(std::memory_order_relaxed);
-  limit_ = blockWords(*block()) << 16 | 0xFFFF;
+  end_words_ = blockWords(*block());
+  quick_limit_ = end_words_ - kEndLongWords;
   segment_begins_ = begun();
 }
 
@@ -117,12 +123,13 @@ void Writer::openSegment(uint64_t now) noexcept {
     id_base_ = sink_->drawIds(most_begins);
     id_limit_ = id_base_ + most_begins;
   }
-  base_ticks_ = now;
+  base_ticks_ = now - kTickSlack;
+  tick_limit_ = base_ticks_ + (uint64_t{1} << 32);
   SegmentRecord segment{sizedHead(Code::segment, kSegmentWords),
                         thread_->index,
                         segment_number_++,
-                        static_cast<uint32_t>(now),
-                        static_cast<uint32_t>(now >> 32),
+                        static_cast<uint32_t>(base_ticks_),
+                        static_cast<uint32_t>(base_ticks_ >> 32),
                         static_cast<uint32_t>(begins_before_),
                         static_cast<uint32_t>(begins_before_ >> 32),
                         static_cast<uint32_t>(id_base_),
@@ -163,13 +170,15 @@ void Writer::countDrop(LossCause cause, uint64_t amount) noexcept {
 void Writer::bookReentrant() noexcept {
   const uint32_t count = reentrant_.exchange(0, std::memory_order_relaxed);
   if (count != 0) countDrop(LossCause::reentrant, count);
+  const uint32_t marks = reentrant_marks_.exchange(0, std::memory_order_relaxed);
+  if (marks != 0) countExtraDrop(marks);
 }
 
-void Writer::countExtraDrop() noexcept {
+void Writer::countExtraDrop(uint64_t amount) noexcept {
   if (ThreadDropsRecord* const own = drops()) {
-    addOwn(own->extras, 1);
+    addOwn(own->extras, amount);
   } else if (sink_ != nullptr) {
-    sink_->count(kHeaderExtrasDropped);
+    sink_->count(kHeaderExtrasDropped, amount);
   }
 }
 

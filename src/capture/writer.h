@@ -31,46 +31,46 @@ class Writer {
   Sink* sink() const noexcept { return sink_; }
   BlockHeader* block() const noexcept { return block_.load(std::memory_order_relaxed); }
   uint32_t sinceEpoch() const noexcept { return since_epoch_; }
+  // The address alone does not tell: a new sink may have that of one that is gone.
+  bool feeds(const Sink* sink, uint32_t since_epoch) const noexcept { return sink_ == sink && since_epoch_ == since_epoch; }
   uint32_t threadIndex() const noexcept { return thread_ != nullptr ? thread_->index : 0; }
 
   // The quick way for a plain scope. False when it takes more than a few stores.
   bool tryBegin(uint32_t head, uint64_t& ticks) noexcept {
     const uint64_t cursor = cursor_;
-    if (static_cast<uint32_t>(cursor) + cursorStep(kBeginWords, 0) > limit_) [[unlikely]] return false;
+    if (cursorWords(cursor) > quick_limit_) [[unlikely]] return false;
     ticks = base::readTicks();
-    const uint64_t delta = ticks - base_ticks_;
-    if (delta >> 32 != 0) [[unlikely]] return false;
+    if (ticks >= tick_limit_) [[unlikely]] return false;
     BlockHeader* const in = block();
     uint32_t* const at = wordAt(in, cursor);
     at[0] = head;
-    at[1] = static_cast<uint32_t>(delta);
+    at[1] = delta(ticks);
     publish(in, cursor + packedStep(kBeginWords, 1));
     return true;
   }
+  // Also false for a scope that began before this segment.
   bool tryEnd(uint32_t head, uint64_t begin_ticks, uint64_t ticks) noexcept {
     const uint64_t cursor = cursor_;
-    const uint64_t delta = ticks - base_ticks_;
-    const uint64_t duration = ticks - begin_ticks;
-    if (static_cast<uint32_t>(cursor) + cursorStep(kEndWords, 0) > limit_ || (delta | duration) >> 32 != 0) [[unlikely]] return false;
+    if (cursorWords(cursor) > quick_limit_ || ticks >= tick_limit_ || begin_ticks < base_ticks_) [[unlikely]] return false;
     BlockHeader* const in = block();
     uint32_t* const at = wordAt(in, cursor);
     at[0] = head;
-    at[1] = static_cast<uint32_t>(delta);
-    at[2] = static_cast<uint32_t>(duration);
+    at[1] = delta(ticks);
+    at[2] = static_cast<uint32_t>(ticks) - static_cast<uint32_t>(begin_ticks);
     publish(in, cursor + packedStep(kEndWords, 0));
     return true;
   }
 
   // Room for `words` words of records around `now`; takes a block or a new time base where needed. False: no room, why() says it.
   bool ensure(uint32_t words, uint64_t now) noexcept {
-    if (static_cast<uint32_t>(cursor_) + cursorStep(words, 0) <= limit_ && now - base_ticks_ <= kLastSafeDelta) [[likely]] return true;
+    if (cursorWords(cursor_) + words <= end_words_ && now - base_ticks_ <= kLastSafeDelta) [[likely]] return true;
     return grow(words, now);
   }
   LossCause why() const noexcept { return why_; }
 
   // After ensure(): the words go in, then one commit() makes them all visible.
   uint32_t* next() noexcept { return wordAt(block(), cursor_); }
-  uint32_t delta(uint64_t ticks) const noexcept { return static_cast<uint32_t>(ticks - base_ticks_); }
+  uint32_t delta(uint64_t ticks) const noexcept { return static_cast<uint32_t>(ticks) - static_cast<uint32_t>(base_ticks_); }
   void commit(uint32_t words, uint32_t begins) noexcept { publish(block(), cursor_ + packedStep(words, begins)); }
   // Id of the scope that begins next in this block.
   uint64_t nextId() const noexcept;
@@ -79,22 +79,26 @@ class Writer {
   void putEnd(uint32_t site, uint64_t begin_ticks, uint64_t ticks) noexcept;
 
   void countDrop(LossCause cause, uint64_t amount = 1) noexcept;
-  void countExtraDrop() noexcept;
-  // A scope that arrived in a signal handler while this writer was at work; counted where no lock is needed, booked later.
-  void noteReentrant() noexcept { reentrant_.store(reentrant_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void countExtraDrop(uint64_t amount = 1) noexcept;
+  // A scope, or a mark, that arrived in a signal handler while this writer was at work; counted where no lock is needed, booked later.
+  void noteReentrant(bool scope = true) noexcept {
+    std::atomic<uint32_t>& count = scope ? reentrant_ : reentrant_marks_;
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   void bookReentrant() noexcept;
 
  private:
   static constexpr uint64_t kLastSafeDelta = 0xF0000000;
+  static constexpr uint64_t kTickSlack = 4096;  // cores may disagree by a little: a base lies that far in the past
 
   static uint32_t* wordAt(BlockHeader* block, uint64_t cursor) noexcept {
-    return reinterpret_cast<uint32_t*>(block) + cursorWords(static_cast<uint32_t>(cursor));
+    return reinterpret_cast<uint32_t*>(block) + cursorWords(cursor);
   }
   void publish(BlockHeader* block, uint64_t cursor) noexcept {
     cursor_ = cursor;
     block->cursor.store(cursor, std::memory_order_release);
   }
-  uint32_t begun() const noexcept { return cursorBegins(static_cast<uint32_t>(cursor_)); }
+  uint32_t begun() const noexcept { return cursorBegins(cursor_); }
   void enterBlock() noexcept;
   void forgetBlock() noexcept;
   bool grow(uint32_t words, uint64_t now) noexcept;
@@ -103,9 +107,11 @@ class Writer {
   ThreadDropsRecord* drops() noexcept;
 
   std::atomic<BlockHeader*> block_{&no_block};
-  uint64_t cursor_ = 0;  // the block's, kept at hand
+  uint64_t cursor_ = packCursor(0xFFFF);  // the block's, kept at hand
   uint64_t base_ticks_ = 0;
-  uint32_t limit_ = 0;  // the largest low half of a cursor in this block
+  uint64_t tick_limit_ = 0;   // ticks from here on need a new base
+  uint32_t quick_limit_ = 0;  // up to this word there is room for any plain record
+  uint32_t end_words_ = 0;
   uint32_t since_epoch_ = 0;
 
   uint64_t begins_before_ = 0;  // scopes begun in earlier segments
@@ -119,6 +125,7 @@ class Writer {
   ThreadRecord* thread_ = nullptr;
   ThreadDropsRecord* drops_ = nullptr;
   std::atomic<uint32_t> reentrant_{0};
+  std::atomic<uint32_t> reentrant_marks_{0};
 };
 
 }  // namespace xsigma::profiler::capture

@@ -29,20 +29,22 @@ void writeNames(Sink& sink) noexcept {
 }
 
 // Under the registry's and the pool's lock: where every thread stands is where the capture ends.
-void freezeBlocks(uint32_t session, const Sink& sink) noexcept {
+void freezeBlocks(uint32_t session, const Sink& sink, uint32_t start_epoch) noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    if (slot->own_gate == nullptr) continue;
     const capture::Writer& writer = slot->writerOf(session);
     capture::BlockHeader* const block = writer.block();
-    if (writer.sink() == &sink && block != &capture::no_block) {
+    if (writer.feeds(&sink, start_epoch) && block != &capture::no_block) {
       block->frozen.store(block->cursor.load(std::memory_order_acquire), std::memory_order_release);
     }
   }
 }
 
-void bookReentrantDrops(uint32_t session, const Sink& sink) noexcept {
+void bookReentrantDrops(uint32_t session, const Sink& sink, uint32_t start_epoch) noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    if (slot->own_gate == nullptr) continue;
     capture::Writer& writer = slot->writerOf(session);
-    if (writer.sink() == &sink) writer.bookReentrant();
+    if (writer.feeds(&sink, start_epoch)) writer.bookReentrant();
   }
 }
 
@@ -92,10 +94,10 @@ Capture LiveCapture::stop() {
     process.sessions[session_] = {};
     publishChange();
     base::processBarrier();
-    bookReentrantDrops(session_, *sink_);
+    bookReentrantDrops(session_, *sink_, start_epoch_);
     const uint64_t unattached = process.unattached_drops.load(std::memory_order_relaxed) - unattached_drops_before_;
     if (unattached != 0) sink_->countDrop(LossCause::reentrant, unattached);
-    sink_->stop([this] { freezeBlocks(session_, *sink_); });
+    sink_->stop([this] { freezeBlocks(session_, *sink_, start_epoch_); });
   }
   finished_ = Capture(std::make_shared<Capture::Source>(capture::memoryImage(sink_, sink_->image(), sink_->pool().usedBytes()), sink_->path()));
   sink_.reset();
@@ -104,14 +106,21 @@ Capture LiveCapture::stop() {
 
 Capture LiveCapture::snapshot() const {
   if (stopped_ || getpid() != process_id_) return finished_;
-  const uint64_t used = sink_->pool().usedBytes();
+  uint64_t used = 0;
+  {
+    const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
+    used = sink_->pool().usedBytes();
+  }
   const std::shared_ptr<const capture::Image> live = capture::memoryImage(sink_, sink_->image(), used);
   std::vector<char> bytes(used);
   live->read(0, bytes.data(), capture::kPageBytes);
   capture::Damages ignored;
-  capture::walkBlocks(*live, ignored, [&](const capture::BlockCopy& block) {
-    std::memcpy(bytes.data() + block.offset, block.words.data(), block.words.size() * 4);
-  });
+  // The tables last: they have what the records before them refer to.
+  for (const capture::BlockType type : {capture::BlockType::data, capture::BlockType::table}) {
+    capture::walkBlocks(*live, ignored, [&](const capture::BlockCopy& block) {
+      if (block.type == type) std::memcpy(bytes.data() + block.offset, block.words.data(), block.words.size() * 4);
+    });
+  }
   return Capture(std::make_shared<Capture::Source>(capture::bytesImage(std::move(bytes)), sink_->path()));
 }
 

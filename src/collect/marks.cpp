@@ -16,14 +16,13 @@ namespace {
 
 // Runs put(writer, ticks, site) for every capture that this thread feeds. A mark without a name has site 0.
 template <typename Put>
-void mark(std::string_view name, RecordScope scope, Put put) noexcept {
+void mark(const std::string_view* name, RecordScope scope, Put put) noexcept {
   if (!detail::anyoneListens()) return;
-  ThreadSlot* slot = current_slot;
-  slot = settle(slot, slot->enter());
+  ThreadSlot* const slot = enterSettled(false);
   if (slot == nullptr) return;
   if (slot->enabled && slot->recording != 0) {
     const char* copy = nullptr;
-    const uint32_t site = name.empty() ? 0 : capture::headSite(headFor(*slot, name, scope, &copy));
+    const uint32_t site = name == nullptr ? 0 : capture::headSite(headFor(*slot, *name, scope, &copy));
     const uint64_t ticks = slot->beginTicks();
     forEachRecording(*slot, [&](capture::Writer& writer, uint32_t) { put(writer, ticks, site); });
   }
@@ -35,33 +34,33 @@ constexpr RecordScope kUser = RecordScope::USER_SCOPE;
 }  // namespace
 
 void recordInstant(std::string_view name) noexcept {
-  mark(name, kUser, [](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putInstant(writer, ticks, site); });
+  mark(&name, kUser, [](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putInstant(writer, ticks, site); });
 }
 
 void recordCounter(std::string_view name, double value) noexcept {
-  mark(name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putCounter(writer, ticks, site, value); });
+  mark(&name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putCounter(writer, ticks, site, value); });
 }
 
 void recordMetadata(std::string_view key, std::string_view value) noexcept {
-  mark(key, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putMetadata(writer, ticks, site, value); });
+  mark(&key, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putMetadata(writer, ticks, site, value); });
 }
 
 void recordAsyncBegin(std::string_view name, uint64_t id) noexcept {
-  mark(name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putAsyncBegin(writer, ticks, site, id); });
+  mark(&name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putAsyncBegin(writer, ticks, site, id); });
 }
 
 void recordAsyncEnd(std::string_view name, uint64_t id) noexcept {
-  mark(name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putAsyncEnd(writer, ticks, site, id, 0); });
+  mark(&name, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t site) { capture::putAsyncEnd(writer, ticks, site, id, 0); });
 }
 
 void reportMemoryUsage(void* ptr, int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
-  mark({}, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
+  mark(nullptr, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
     capture::putMemory(writer, ticks, capture::Code::memory, ptr, bytes, total_allocated, total_reserved, device);
   });
 }
 
 void reportOutOfMemory(int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
-  mark({}, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
+  mark(nullptr, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
     capture::putMemory(writer, ticks, capture::Code::out_of_memory, nullptr, bytes, total_allocated, total_reserved, device);
   });
 }
@@ -76,7 +75,8 @@ void setThreadName(std::string_view name) noexcept {
   const uint32_t id = internString(name);
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
     const capture::Writer& writer = slot->writerOf(i);
-    if (writer.sink() != nullptr && writer.sink() == process.sessions[i].sink) writer.sink()->addThreadName(writer.threadIndex(), id);
+    const Session& session = process.sessions[i];
+    if (session.sink != nullptr && writer.feeds(session.sink, session.start_epoch)) session.sink->addThreadName(writer.threadIndex(), id);
   }
 }
 

@@ -21,14 +21,14 @@ struct RecordQueue::State {
   void write(Act act) noexcept {
     ThreadSlot* const slot = attachThread();
     if (slot == nullptr) return;
-    const uint64_t was = slot->enter();
+    const uint64_t was = gate.enter();
     capture::Writer& writer = slot->writerOf(live->session());
     if (was == kBusy) {
       if (writer.sink() != nullptr) writer.noteReentrant();
       return;
     }
     if (live->running() && attached(*slot, writer)) act(writer, *slot);
-    slot->leave(was);
+    gate.leave(was);
   }
 
  private:
@@ -52,14 +52,13 @@ uint64_t now(const capture::Writer& writer) noexcept {
 OpToken beginOp(capture::Writer& writer, uint32_t head, const capture::OpDetails& details) noexcept {
   const uint32_t most = writer.sink()->maxRecordWords();
   const bool inputs = writer.sink()->recordsInputs();
-  const uint32_t words = details.any() ? capture::detailWords(details, inputs, most) : 0;
   const uint64_t ticks = now(writer);
-  if (!writer.ensure(words + capture::kBeginWords, ticks)) {
+  if (!writer.ensure(capture::mostDetailWords(details, inputs, most) + capture::kBeginWords, ticks)) {
     writer.countDrop(writer.why());
     return {};
   }
   uint32_t* const at = writer.next();
-  if (words != 0) capture::putDetails(details, inputs, most, writer.delta(ticks), at);
+  const uint32_t words = capture::putDetails(details, inputs, most, writer.delta(ticks), at);
   at[words] = head;
   at[words + 1] = writer.delta(ticks);
   const OpToken token{ticks, details.id != 0 ? details.id : writer.nextId(), capture::headSite(head), writer.threadIndex()};

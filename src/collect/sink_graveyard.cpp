@@ -12,9 +12,9 @@ namespace {
 
 bool someoneInside(const capture::Sink* sink, const ThreadSlot* own) noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    if (slot == own || slot->armed.load(std::memory_order_acquire) != kBusy) continue;
-    for (const capture::Writer& writer : slot->writers) {
-      if (writer.sink() == sink) return true;
+    if (slot == own || slot->own_gate == nullptr || slot->own_gate->armed.load(std::memory_order_acquire) != kBusy) continue;
+    for (uint32_t i = 0; i < kMaxSessions; ++i) {
+      if (slot->writerOf(i).sink() == sink) return true;
     }
   }
   return false;

@@ -39,15 +39,17 @@ namespace {
 
 // Under the registry's lock.
 CallbackEntry* newEntry(const RecordFunctionCallback& callback, CallbackHandle handle = INVALID_CALLBACK_HANDLE) {
-  CallbackEntry* const recycled = process.free_entries;
-  void* memory = recycled;
-  if (recycled != nullptr) {
-    process.free_entries = recycled->next_free;
+  CallbackEntry* entry = process.free_entries;
+  if (entry != nullptr) {  // ranges that its last callback was cut from may still look at the handle: no new object in its place
+    process.free_entries = entry->next_free;
+    entry->callback = callback;
+    entry->enabled = true;
+    entry->complained.store(false, std::memory_order_relaxed);
   } else {
-    memory = base::allocateForever(sizeof(CallbackEntry), alignof(CallbackEntry));
+    void* const memory = base::allocateForever(sizeof(CallbackEntry), alignof(CallbackEntry));
     if (memory == nullptr) throw std::bad_alloc();
+    entry = new (memory) CallbackEntry(callback);
   }
-  auto* const entry = new (memory) CallbackEntry(callback);
   entry->handle.store(handle != INVALID_CALLBACK_HANDLE ? handle : process.next_handle++, std::memory_order_release);
   return entry;
 }
@@ -86,17 +88,19 @@ void setEnabled(const char* call, CallbackHandle handle, bool enabled) {
   publishChange();
 }
 
-// Waits until no thread is inside the callback any more. A thread that is, and itself waits here for another one, is not waited for: two callbacks
-// may remove each other. True if nobody was left inside.
+// Waits until no thread is inside the callback any more. From inside a callback, a thread that itself waits here for another one is not waited
+// for: two callbacks may remove each other. True if nobody was left inside.
 bool waitUntilNobodyRuns(const CallbackEntry* entry) noexcept {
   base::processBarrier();
-  ThreadSlot* const own = current_slot;
+  ThreadSlot* const own = attachThread();
+  if (own == nullptr) return false;
   own->removing.store(true, std::memory_order_seq_cst);
-  bool nobody = own->running.load(std::memory_order_relaxed) != entry;
+  const CallbackEntry* const inside = own->running.load(std::memory_order_relaxed);
+  bool nobody = inside != entry;
   for (ThreadSlot* slot = process.slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     if (slot == own) continue;
     while (slot->running.load(std::memory_order_acquire) == entry) {
-      if (slot->removing.load(std::memory_order_seq_cst)) {
+      if (inside != nullptr && slot->removing.load(std::memory_order_seq_cst)) {
         nobody = false;
         break;
       }
@@ -200,8 +204,9 @@ void enableRecordFunction(bool enable) {
   if (slot == nullptr || slot->enabled == enable) return;
   slot->enabled = enable;
   slot->synced_word = 0;
-  slot->fast = false;
-  if (slot->armed.load(std::memory_order_relaxed) != kBusy) slot->leave(kNotFast);
+  slot->way = kNotFast;
+  gate.expected.store(kStale, std::memory_order_relaxed);
+  if (gate.armed.load(std::memory_order_relaxed) != kBusy) gate.leave(kNotFast);
 }
 
 bool isRecordFunctionEnabled() {

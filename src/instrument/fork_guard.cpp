@@ -8,25 +8,25 @@
 namespace xsigma::profiler::instrument {
 namespace {
 
-// Valid between prepare and parent/child: fork() runs those on one thread, under the lock.
-uint64_t slot_was = kNotFast;
+// From prepare to parent or child, which run on the same thread. Several threads may be in fork() at once.
+constinit thread_local uint64_t gate_was = kNotFast;
 
-// A fork from a signal handler that interrupted the profiler finds the slot busy: this thread may hold the lock itself.
-bool interruptedUs() noexcept { return slot_was == kBusy; }
+// A fork from a signal handler that interrupted the profiler finds the gate busy: this thread may hold the lock itself.
+bool interruptedUs() noexcept { return gate_was == kBusy; }
 
 void prepare() {
-  ThreadSlot* const slot = attachThread();
-  slot_was = slot != nullptr ? slot->enter() : kBusy;
+  attachThread();
+  gate_was = gate.enter();
   if (!interruptedUs()) process.mutex.lock();
 }
 
 void leave(uint64_t value) noexcept {
   if (interruptedUs()) return;
   process.mutex.unlock();
-  current_slot->leave(value);
+  gate.leave(value);
 }
 
-void parent() { leave(slot_was); }
+void parent() { leave(gate_was); }
 
 void child() {
   for (Session& session : process.sessions) {

@@ -1,25 +1,29 @@
 #include "instrument/name_cache.h"
 
 namespace xsigma::profiler::instrument {
+namespace {
 
-const NameCache::Entry* NameCache::findByContent(std::string_view name, RecordScope scope, Entry* pointer_set) noexcept {
-  const uint32_t hash = capture::hashText(name);
-  Entry* const set = &by_content_[hash % kSets * kWays];
-  for (uint32_t way = 0; way < kWays; ++way) {
-    if (set[way].hash != hash || !matches(set[way], name, scope)) continue;
-    // An address that comes back is found by address next time; one that moves about must not push others out.
-    if (set[way].pointer == name.data()) victim(pointer_set) = set[way];
-    set[way].pointer = name.data();
-    return &set[way];
+__attribute__((noinline)) bool sameText(const char* copy, std::string_view name) noexcept {
+  return std::memcmp(copy, name.data(), name.size()) == 0;
+}
+
+}  // namespace
+
+const NameCache::Entry* NameCache::find(std::string_view name, RecordScope scope) const noexcept {
+  const Key key(name, scope);
+  const Entry* const set = &entries_[key.set() * kWays];
+  const Entry* const end = set + kWays;
+  for (const Entry* entry = set; entry != end; ++entry) {
+    const uint64_t different = (entry->first ^ key.first) | (entry->middle ^ key.middle) | (entry->last ^ key.last) | (entry->about ^ key.about);
+    if (different != 0) continue;
+    if (name.size() <= kCovered || sameText(entry->copy, name)) return entry;
   }
   return nullptr;
 }
 
-const NameCache::Entry* NameCache::add(std::string_view name, RecordScope scope, const char* copy, uint32_t head) noexcept {
-  const uint32_t hash = capture::hashText(name);
-  Entry& entry = victim(&by_content_[hash % kSets * kWays]);
-  entry = {name.data(), copy, static_cast<uint32_t>(name.size()), hash, head, scope};
-  return &entry;
+void NameCache::add(std::string_view name, RecordScope scope, const char* copy, uint32_t head) noexcept {
+  const Key key(name, scope);
+  entries_[key.set() * kWays + turn_++ % kWays] = {key.first, key.middle, key.last, key.about, copy, head};
 }
 
 }  // namespace xsigma::profiler::instrument

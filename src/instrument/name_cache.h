@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "capture/name_table.h"
 #include "xsigma/profiler/record_scope.h"
 
 namespace xsigma::profiler::instrument {
@@ -13,40 +12,51 @@ namespace xsigma::profiler::instrument {
 class NameCache {
  public:
   struct Entry {
-    const char* pointer;  // as the caller passed it, or null in the table by content
-    const char* copy;     // the interned text, zero-terminated
-    uint32_t size;
-    uint32_t hash;
-    uint32_t head;  // of a begin record
-    RecordScope scope;
+    uint64_t first, middle, last;  // eight bytes each: all there is of a name up to 24 bytes
+    uint64_t about;                // size << 8 | scope, and kUsed
+    const char* copy;              // the interned text, zero-terminated
+    uint32_t head;                 // of a begin record
   };
 
-  // By address, then by content; the bytes are compared in either case.
-  const Entry* find(std::string_view name, RecordScope scope) noexcept {
-    Entry* const set = &by_pointer_[pointerSet(name) * kWays];
-    for (uint32_t way = 0; way < kWays; ++way) {
-      if (set[way].pointer == name.data() && matches(set[way], name, scope)) [[likely]] return &set[way];
-    }
-    return findByContent(name, scope, set);
-  }
-
-  const Entry* add(std::string_view name, RecordScope scope, const char* copy, uint32_t head) noexcept;
+  // By content, whatever the address. Null if this thread has not used the name lately.
+  const Entry* find(std::string_view name, RecordScope scope) const noexcept;
+  void add(std::string_view name, RecordScope scope, const char* copy, uint32_t head) noexcept;
 
  private:
   static constexpr uint32_t kWays = 4;
-  static constexpr uint32_t kSets = 32;
+  static constexpr uint32_t kSetBits = 6;
+  static constexpr size_t kCovered = 24;
+  static constexpr uint64_t kUsed = 0x80;  // of `about`
 
-  static uint32_t pointerSet(std::string_view name) noexcept {
-    return static_cast<uint32_t>((reinterpret_cast<uint64_t>(name.data()) + name.size()) * 0x9E3779B97F4A7C15u >> 59);
-  }
-  static bool matches(const Entry& entry, std::string_view name, RecordScope scope) noexcept {
-    return entry.size == name.size() && entry.scope == scope && entry.head != 0 && std::memcmp(entry.copy, name.data(), name.size()) == 0;
-  }
-  const Entry* findByContent(std::string_view name, RecordScope scope, Entry* pointer_set) noexcept;
-  Entry& victim(Entry* set) noexcept { return set[turn_++ % kWays]; }
+  struct Key {
+    Key(std::string_view name, RecordScope scope) noexcept : about(name.size() << 8 | static_cast<uint8_t>(scope) | kUsed) {
+      const size_t size = name.size();
+      if (size >= 16) {
+        first = load(name.data());
+        middle = load(name.data() + size / 2 - 4);
+        last = load(name.data() + size - 8);
+      } else if (size >= 8) {
+        first = load(name.data());
+        last = load(name.data() + size - 8);
+      } else {
+        for (size_t i = 0; i < size; ++i) first = first << 8 | static_cast<uint8_t>(name[i]);
+      }
+    }
+    uint32_t set() const noexcept {
+      const uint64_t mixed = first ^ (middle << 21 | middle >> 43) ^ (last << 42 | last >> 22) ^ about;
+      return static_cast<uint32_t>(mixed * 0x9E3779B97F4A7C15u >> (64 - kSetBits));
+    }
+    static uint64_t load(const char* from) noexcept {
+      uint64_t bytes;
+      std::memcpy(&bytes, from, sizeof bytes);
+      return bytes;
+    }
 
-  Entry by_pointer_[kSets * kWays];
-  Entry by_content_[kSets * kWays];
+    uint64_t about;
+    uint64_t first = 0, middle = 0, last = 0;
+  };
+
+  Entry entries_[kWays << kSetBits];
   uint32_t turn_;
 };
 

@@ -23,7 +23,7 @@ void publishChange() noexcept {
   ++process.epoch;
   detail::active_word.store(bits == 0 ? 0 : bits | static_cast<uint64_t>(process.epoch) << 32, std::memory_order_seq_cst);
   for (ThreadSlot* slot = process.slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
-    slot->expected.store(kStale, std::memory_order_seq_cst);
+    if (slot->own_gate != nullptr) slot->own_gate->expected.store(kStale, std::memory_order_seq_cst);
   }
 }
 

@@ -11,9 +11,9 @@
 
 namespace xsigma::profiler {
 
-using instrument::current_slot;
+using instrument::enterSettled;
+using instrument::gate;
 using instrument::process;
-using instrument::settle;
 using instrument::ThreadSlot;
 
 namespace {
@@ -29,21 +29,9 @@ const KeywordList& noKeywords() {
 
 void RecordFunction::activate() noexcept {
   static_assert(sizeof(RecordFunctionState) <= sizeof(state_) && alignof(RecordFunctionState) <= 8);
-  ThreadSlot* slot = current_slot;
-  slot = settle(slot, slot->enter());
+  ThreadSlot* const slot = enterSettled();
   if (slot == nullptr) return;
-  const bool observed = slot->steps.wants(scope_) && slot->running.load(std::memory_order_relaxed) == nullptr;
-  if (slot->enabled && (observed || slot->recording != 0)) {
-    RecordFunctionState& state = *RecordFunctionState::create(*this);
-    state.thread_id = slot->logical_id;
-    if (observed) state.pickObservers(*slot, scope_);
-    instrument::forEachRecording(*slot, [&](capture::Writer& writer, uint32_t) {
-      state.needs_inputs |= writer.sink()->recordsInputs();
-      state.needs_outputs |= writer.sink()->recordsInputs();
-    });
-    active_ = state.observer_count != 0 || slot->recording != 0;
-    if (!active_) state.~RecordFunctionState();
-  }
+  if (slot->enabled) active_ = RecordFunctionState::create(*this, *slot);
   slot->leave();
 }
 
@@ -68,16 +56,15 @@ void RecordFunction::before(std::string_view name, InputList inputs, const Keywo
   if (!active_) return;
   RecordFunctionState& state = RecordFunctionState::of(*this);
   if (state.begun) return;
-  ThreadSlot* slot = current_slot;
-  slot = settle(slot, slot->enter());
-  if (slot == nullptr) return;
-  const char* copy = "";
-  const uint32_t head = instrument::headFor(*slot, name, scope_, &copy);
-  slot->leave();
   state.details.inputs = inputs;
   state.details.keyword_inputs = &kwinputs;
   state.details.sequence_number = sequence_nr;
-  state.begin(*this, copy, head);
+  ThreadSlot* const slot = enterSettled();
+  if (slot != nullptr) {
+    const char* copy = "";
+    const uint32_t head = instrument::headFor(*slot, name, scope_, &copy);
+    state.begin(*this, *slot, copy, head);
+  }
   state.details.inputs = {};
   state.details.keyword_inputs = nullptr;
 }
@@ -92,16 +79,14 @@ void RecordFunction::setOutputs(InputList outputs) {
   RecordFunctionState& state = RecordFunctionState::of(*this);
   if (state.observer_count != 0) state.outputs = std::make_unique<instrument::OwnedValues>(outputs);
   if (!state.recorded) return;
-  ThreadSlot* slot = current_slot;
-  slot = settle(slot, slot->enter());
+  ThreadSlot* const slot = enterSettled(false);
   if (slot == nullptr) return;
   const uint64_t now = slot->beginTicks();
   instrument::forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {
     if (!writer.sink()->recordsInputs() || writer.sinceEpoch() > state.begin_epoch || (state.dropped >> index & 1) != 0) return;
-    const uint32_t words = capture::outputWords(outputs, writer.sink()->maxRecordWords());
-    if (!writer.ensure(words, now)) return writer.countExtraDrop();
-    capture::putOutputs(outputs, state.ids[index], writer.sink()->maxRecordWords(), writer.delta(now), writer.next());
-    writer.commit(words, 0);
+    const uint32_t most = writer.sink()->maxRecordWords();
+    if (!writer.ensure(capture::mostOutputWords(outputs, most), now)) return writer.countExtraDrop();
+    writer.commit(capture::putOutputs(outputs, state.ids[index], most, writer.delta(now), writer.next()), 0);
   });
   slot->leave();
 }
@@ -165,16 +150,16 @@ uint64_t nextSequenceNr() noexcept {
 namespace detail {
 
 void ScopedRecordFunction::enter() noexcept {
-  enclosing_ = current_slot->innermost;
-  current_slot->innermost = this;
+  enclosing_ = gate.slot->innermost;
+  gate.slot->innermost = this;
 }
 
 void ScopedRecordFunction::leave() noexcept {
-  if (current_slot->innermost == this) current_slot->innermost = enclosing_;
+  if (gate.slot != nullptr && gate.slot->innermost == this) gate.slot->innermost = enclosing_;
 }
 
 void ScopedRecordFunction::setInnermostOutputs(InputList outputs) {
-  ScopedRecordFunction* const innermost = current_slot->innermost;
+  ScopedRecordFunction* const innermost = gate.slot != nullptr ? gate.slot->innermost : nullptr;
   if (innermost != nullptr && innermost->needsOutputs()) innermost->setOutputs(outputs);
 }
 

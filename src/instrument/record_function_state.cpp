@@ -51,7 +51,7 @@ void complain(CallbackEntry& entry, const char* when, const char* range, const c
 // Calls into user code; nothing thrown there goes any further.
 template <typename Call>
 void guarded(RecordFunctionState::Observer& observer, const char* when, const char* range, Call call) noexcept {
-  ThreadSlot* const slot = attachThread();
+  ThreadSlot* const slot = gate.slot;
   if (slot == nullptr || slot->running.load(std::memory_order_relaxed) != nullptr) return;
   const RunningCallback running(*slot, observer.entry);
   if (observer.entry->handle.load(std::memory_order_acquire) != observer.handle) return;
@@ -66,7 +66,24 @@ void guarded(RecordFunctionState::Observer& observer, const char* when, const ch
 
 }  // namespace
 
-RecordFunctionState* RecordFunctionState::create(RecordFunction& function) noexcept { return new (function.state_) RecordFunctionState; }
+bool RecordFunctionState::create(RecordFunction& function, ThreadSlot& slot) noexcept {
+  const bool observed = slot.steps.wants(function.scope_) && slot.running.load(std::memory_order_relaxed) == nullptr;
+  if (!observed && slot.recording == 0) return false;
+  auto& state = *new (function.state_) RecordFunctionState;
+  state.thread_id = slot.logical_id;
+  state.needs_inputs = state.needs_outputs = slot.records_inputs;
+  if (!observed) return true;
+  state.pickObservers(slot, function.scope_);
+  if (state.observer_count != 0 || slot.recording != 0) return true;
+  state.~RecordFunctionState();
+  return false;
+}
+
+RecordFunction* RecordFunctionState::createObserved(void* memory, RecordScope scope, ThreadSlot& slot) noexcept {
+  auto* const function = new (memory) RecordFunction(scope, RecordFunction::Dormant());
+  function->active_ = create(*function, slot);
+  return function;
+}
 
 void RecordFunctionState::pickObservers(ThreadSlot& slot, RecordScope scope) noexcept {
   for (uint32_t i = 0; i < slot.steps.count; ++i) {
@@ -89,43 +106,42 @@ void RecordFunctionState::pickObservers(ThreadSlot& slot, RecordScope scope) noe
   }
 }
 
-void RecordFunctionState::begin(RecordFunction& function, const char* interned_name, uint32_t begin_head) noexcept {
+void RecordFunctionState::begin(RecordFunction& function, ThreadSlot& slot, const char* interned_name, uint32_t begin_head) noexcept {
   name = interned_name;
   head = begin_head;
   begun = true;
-  if (observer_count != 0) {
-    if (needs_ids && handle == 0) {
-      if (ThreadSlot* const slot = attachThread()) handle = drawId(*slot);
-    }
-    for (uint32_t i = 0; i < observer_count; ++i) {
-      Observer& each = observer(i);
-      if (each.start != nullptr) guarded(each, "start", name, [&] { each.context = each.start(function); });
-    }
-    details.id = handle;
-  }
-  ThreadSlot* const slot = current_slot;
-  recordBegin(settle(slot, slot->enter()));
+  if (observer_count == 0) return recordBegin(slot);
+  if (needs_ids && handle == 0) handle = drawId(slot);
+  details.id = handle;
+  slot.leave();
+  runStartCallbacks(function);
+  if (ThreadSlot* const again = enterSettled()) recordBegin(*again);
 }
 
-// Details first, the begin tick last, one commit for all: the range is whole or absent.
-void RecordFunctionState::recordBegin(ThreadSlot* slot) noexcept {
-  if (slot == nullptr) return;
-  recorded = slot->recording != 0 && head != 0;
+void RecordFunctionState::runStartCallbacks(RecordFunction& function) noexcept {
+  for (uint32_t i = 0; i < observer_count; ++i) {
+    Observer& each = observer(i);
+    if (each.start != nullptr) guarded(each, "start", name, [&] { each.context = each.start(function); });
+  }
+}
+
+// Details first, the begin last, one commit for all: the range is whole or absent. Leaves the slot.
+void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
+  recorded = slot.recording != 0 && head != 0;
   if (recorded) {
-    begin_epoch = epochOf(slot->synced_word);
-    begin_ticks = slot->beginTicks();
+    begin_epoch = epochOf(slot.synced_word);
     const bool detailed = details.any();
-    forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {
-      const uint32_t most = writer.sink()->maxRecordWords();
+    begin_ticks = slot.beginTicks();
+    forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
       const bool inputs = writer.sink()->recordsInputs();
-      const uint32_t words = detailed ? capture::detailWords(details, inputs, most) : 0;
-      if (!writer.ensure(words + capture::kBeginWords, begin_ticks)) {
+      const uint32_t most = detailed ? capture::mostDetailWords(details, inputs, writer.sink()->maxRecordWords()) : 0;
+      if (!writer.ensure(most + capture::kBeginWords, begin_ticks)) {
         writer.countDrop(writer.why());
         dropped = static_cast<uint8_t>(dropped | 1u << index);
         return;
       }
       uint32_t* const at = writer.next();
-      if (words != 0) capture::putDetails(details, inputs, most, writer.delta(begin_ticks), at);
+      const uint32_t words = detailed ? capture::putDetails(details, inputs, writer.sink()->maxRecordWords(), writer.delta(begin_ticks), at) : 0;
       at[words] = head;
       at[words + 1] = writer.delta(begin_ticks);
       ids[index] = details.id != 0 ? details.id : writer.nextId();
@@ -133,7 +149,7 @@ void RecordFunctionState::recordBegin(ThreadSlot* slot) noexcept {
       writer.commit(words + capture::kBeginWords, 1);
     });
   }
-  slot->leave();
+  slot.leave();
 }
 
 void RecordFunctionState::end(RecordFunction& function) noexcept {
@@ -148,8 +164,7 @@ void RecordFunctionState::end(RecordFunction& function) noexcept {
 }
 
 void RecordFunctionState::recordEnd() noexcept {
-  ThreadSlot* slot = current_slot;
-  slot = settle(slot, slot->enter());
+  ThreadSlot* const slot = enterSettled(false);
   if (slot == nullptr) return;
   const uint64_t ticks = slot->endTicks();
   const uint32_t site = capture::headSite(head);
@@ -173,19 +188,24 @@ detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t he
     const std::lock_guard lock(process.mutex);
     memory = base::allocateForever(sizeof(RecordFunction), alignof(RecordFunction));
   }
-  slot.leave();
-  if (memory == nullptr) return {};
-  auto* const function = new (memory) RecordFunction(scope);
-  const detail::ScopeToken token{1, reinterpret_cast<uint64_t>(function) | kFrameBit};
-  if (function->isActive()) RecordFunctionState::of(*function).begin(*function, name, head);
-  return token;
+  if (memory == nullptr) {
+    slot.leave();
+    return {};
+  }
+  RecordFunction* const function = RecordFunctionState::createObserved(memory, scope, slot);
+  if (function->isActive()) {
+    RecordFunctionState::of(*function).begin(*function, slot, name, head);
+  } else {
+    slot.leave();
+  }
+  return {1, reinterpret_cast<uint64_t>(function) | kFrameBit};
 }
 
 void endObserved(detail::ScopeToken token) noexcept {
   auto* const function = reinterpret_cast<RecordFunction*>(token.reference & ~kFrameBit);
   if (function->isActive()) RecordFunctionState::of(*function).end(*function);
   function->~RecordFunction();
-  ThreadSlot* const slot = attachThread();
+  ThreadSlot* const slot = gate.slot;
   if (slot == nullptr) return;
   *reinterpret_cast<void**>(function) = slot->free_frames;
   slot->free_frames = function;

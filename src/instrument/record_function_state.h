@@ -27,9 +27,10 @@ struct RecordFunctionState {
   static RecordFunctionState& of(const RecordFunction& function) noexcept {
     return *std::launder(reinterpret_cast<RecordFunctionState*>(const_cast<unsigned char*>(function.state_)));
   }
-  static RecordFunctionState* create(RecordFunction& function) noexcept;
-  static void markActive(RecordFunction& function) noexcept { function.active_ = true; }
-  static void markInactive(RecordFunction& function) noexcept { function.active_ = false; }
+  // Makes the state if anybody wants to see the range. The slot is busy and settled.
+  static bool create(RecordFunction& function, instrument::ThreadSlot& slot) noexcept;
+  // A RecordFunction at `memory` that is active already.
+  static RecordFunction* createObserved(void* memory, RecordScope scope, instrument::ThreadSlot& slot) noexcept;
 
   ~RecordFunctionState() {
     for (uint32_t i = 0; i < observer_count && i < kInlineObservers; ++i) inlineObservers()[i].~Observer();
@@ -37,8 +38,8 @@ struct RecordFunctionState {
 
   // Takes over those callbacks that are due for this range. The slot is busy.
   void pickObservers(instrument::ThreadSlot& slot, RecordScope scope) noexcept;
-  // Runs start callbacks, records the begin. The name is interned.
-  void begin(RecordFunction& function, const char* name, uint32_t head) noexcept;
+  // Runs start callbacks, records the begin. The slot is busy and settled; it has been left on return. The name is interned.
+  void begin(RecordFunction& function, instrument::ThreadSlot& slot, const char* name, uint32_t head) noexcept;
   // Records the end, runs end callbacks: once.
   void end(RecordFunction& function) noexcept;
 
@@ -66,7 +67,8 @@ struct RecordFunctionState {
   alignas(Observer) unsigned char observer_bytes[kInlineObservers * sizeof(Observer)];
 
  private:
-  void recordBegin(instrument::ThreadSlot* slot) noexcept;
+  void runStartCallbacks(RecordFunction& function) noexcept;
+  void recordBegin(instrument::ThreadSlot& slot) noexcept;
   void recordEnd() noexcept;
 };
 

@@ -51,7 +51,7 @@ bool observed(const ThreadSlot& slot, RecordScope scope) noexcept {
 
 // The slow ways find the slot again by themselves: what the quick ones keep in registers stays little.
 __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) noexcept {
-  ThreadSlot* const slot = settle(current_slot, was);
+  ThreadSlot* const slot = settle(was);
   if (slot == nullptr) return {};
   uint32_t head = site.registered.load(std::memory_order_relaxed);
   if (head == 0) head = registerSite(site);
@@ -64,7 +64,7 @@ __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) no
 }
 
 __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScope scope, uint64_t was) noexcept {
-  ThreadSlot* const slot = settle(current_slot, was);
+  ThreadSlot* const slot = settle(was);
   if (slot == nullptr) return {};
   const char* copy = "";
   const uint32_t head = slot->enabled ? headFor(*slot, name, scope, &copy) : 0;
@@ -78,10 +78,10 @@ __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScop
 
 __attribute__((noinline)) void endSlow(ScopeToken token, uint64_t was) noexcept {
   if ((token.reference & kFrameBit) != 0) {
-    current_slot->leave(was);
+    gate.leave(was);
     return endObserved(token);
   }
-  ThreadSlot* const slot = settle(current_slot, was);
+  ThreadSlot* const slot = settle(was, false);
   if (slot == nullptr) return;
   const uint64_t ticks = slot->endTicks();
   endInWriters(*slot, tokenSite(token.reference), epochOf(token.reference), tokenDropped(token.reference), token.ticks, ticks);
@@ -126,13 +126,12 @@ namespace detail {
 using namespace instrument;
 
 ScopeToken beginScope(ScopeSite& site) noexcept {
-  ThreadSlot& slot = *current_slot;
-  const uint64_t was = slot.enter();
+  const uint64_t was = gate.enter();
   const uint32_t head = site.registered.load(std::memory_order_relaxed);
-  if (was == slot.expected.load(std::memory_order_relaxed) && head != 0) [[likely]] {
+  if (was == gate.expected.load(std::memory_order_relaxed) && head != 0) [[likely]] {
     uint64_t ticks;
-    if (slot.writers[0].tryBegin(head, ticks)) [[likely]] {
-      slot.leave(was);
+    if (gate.first.tryBegin(head, ticks)) [[likely]] {
+      gate.leave(was);
       return {ticks, tokenReference(head, was)};
     }
   }
@@ -140,13 +139,12 @@ ScopeToken beginScope(ScopeSite& site) noexcept {
 }
 
 ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
-  ThreadSlot& slot = *current_slot;
-  const uint64_t was = slot.enter();
-  if (was == slot.expected.load(std::memory_order_relaxed) && slot.names != nullptr) [[likely]] {
-    const NameCache::Entry* const known = slot.names->find(name, scope);
+  const uint64_t was = gate.enter();
+  if (was == gate.expected.load(std::memory_order_relaxed) && gate.slot->names != nullptr) [[likely]] {
+    const NameCache::Entry* const known = gate.slot->names->find(name, scope);
     uint64_t ticks;
-    if (known != nullptr && slot.writers[0].tryBegin(known->head, ticks)) [[likely]] {
-      slot.leave(was);
+    if (known != nullptr && gate.first.tryBegin(known->head, ticks)) [[likely]] {
+      gate.leave(was);
       return {ticks, tokenReference(known->head, was)};
     }
   }
@@ -154,11 +152,11 @@ ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
 }
 
 void endScope(ScopeToken token) noexcept {
-  ThreadSlot& slot = *current_slot;
-  const uint64_t was = slot.enter();
-  if (was == slot.expected.load(std::memory_order_relaxed) && token.reference >> 32 == was >> 32) [[likely]] {
+  const uint64_t was = gate.enter();
+  const uint64_t head = token.reference - was;  // of the begin, if this is still its epoch
+  if (was == gate.expected.load(std::memory_order_relaxed) && head >> 32 == 0) [[likely]] {
     const uint64_t ticks = base::readTicks();
-    if (slot.writers[0].tryEnd(endHead(token.reference), token.ticks, ticks)) [[likely]] return slot.leave(was);
+    if (gate.first.tryEnd(static_cast<uint32_t>(head) ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
   }
   endSlow(token, was);
 }

@@ -16,14 +16,12 @@ inline constexpr uint64_t kFrameBit = uint64_t{1} << 63;
 inline constexpr uint32_t kDroppedShift = 4;
 static_assert(static_cast<uint32_t>(capture::Code::begin) < 1u << kDroppedShift);
 constexpr uint64_t tokenReference(uint32_t head, uint64_t epoch_high, uint8_t dropped = 0) noexcept {
-  return epoch_high | head | static_cast<uint32_t>(dropped) << kDroppedShift;
+  return epoch_high + head + (static_cast<uint32_t>(dropped) << kDroppedShift);  // no two bits meet
 }
 constexpr uint32_t tokenSite(uint64_t reference) noexcept { return static_cast<uint32_t>(reference) >> 8; }
 constexpr uint8_t tokenDropped(uint64_t reference) noexcept { return static_cast<uint8_t>(reference >> kDroppedShift & kSessionBits); }
-// Head of the end record; no session dropped the begin.
-constexpr uint32_t endHead(uint64_t reference) noexcept {
-  return static_cast<uint32_t>(reference) ^ (static_cast<uint32_t>(capture::Code::begin) ^ static_cast<uint32_t>(capture::Code::end));
-}
+// From the head of a begin record to that of its end.
+inline constexpr uint32_t kBeginToEnd = static_cast<uint32_t>(capture::Code::begin) ^ static_cast<uint32_t>(capture::Code::end);
 
 // The slot is busy and settled in all of these.
 // The head of the begin record of a name; the interned, zero-terminated name through `copy`. 0 if the name tables are full.

@@ -15,17 +15,12 @@
 namespace xsigma::profiler::instrument {
 namespace {
 
-ThreadSlot* alwaysBusy(ThreadSlot& slot) {
-  slot.armed.store(kBusy, std::memory_order_relaxed);
-  return &slot;
-}
-
 pthread_key_t exit_key;
 pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
 void releaseSlot(void* value) noexcept {
   auto& slot = *static_cast<ThreadSlot*>(value);
-  slot.enter();
+  gate.enter();
   {
     const std::lock_guard lock(process.mutex);
     for (uint32_t i = 0; i < kMaxSessions; ++i) {
@@ -38,14 +33,15 @@ void releaseSlot(void* value) noexcept {
     process.local_callback_count -= slot.local_callbacks.count;
     slot.local_callbacks.count = 0;
     if (had_callbacks) publishChange();
-    slot.fast = false;
-    slot.expected.store(kStale, std::memory_order_relaxed);
+    slot.way = kNotFast;
     slot.recording = 0;
     slot.synced_word = 0;
     slot.innermost = nullptr;
-    slot.in_use = false;
+    slot.own_gate = nullptr;
+    gate.expected.store(kStale, std::memory_order_relaxed);
+    gate.slot = nullptr;
   }
-  current_slot = &unattached_slot;
+  gate.leave(kNotFast);
 }
 
 void prepareProcess() {
@@ -55,7 +51,7 @@ void prepareProcess() {
 
 ThreadSlot* unusedSlot() noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
-    if (!slot->in_use) return slot;
+    if (slot->own_gate == nullptr) return slot;
   }
   void* const memory = base::allocateForever(sizeof(ThreadSlot), alignof(ThreadSlot));
   if (memory == nullptr) return nullptr;
@@ -72,7 +68,7 @@ void reset(ThreadSlot& slot) noexcept {
   slot.system_id = static_cast<int32_t>(syscall(SYS_gettid));
   slot.name[0] = 0;
   slot.steps.random = slot.logical_id * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(base::monotonicNs());
-  slot.in_use = true;
+  slot.own_gate = &gate;
 }
 
 // Brings the slot in step with the sessions and callbacks of now.
@@ -81,6 +77,7 @@ void sync(ThreadSlot& slot) noexcept {
   const uint64_t word = detail::active_word.load(std::memory_order_relaxed);
   slot.recording = 0;
   slot.ordered = false;
+  slot.records_inputs = false;
   slot.counter_is_clock = false;
   uint32_t only = 0;
   uint32_t fed = 0;
@@ -92,6 +89,7 @@ void sync(ThreadSlot& slot) noexcept {
     if (writer.sink() == nullptr) attachWriter(slot, i);
     slot.recording = static_cast<uint8_t>(slot.recording | 1u << i);
     slot.ordered |= session.sink->orderedEnd();
+    slot.records_inputs |= session.sink->recordsInputs();
     slot.counter_is_clock |= session.sink->counterIsClock();
     only = i;
     ++fed;
@@ -99,75 +97,80 @@ void sync(ThreadSlot& slot) noexcept {
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
   const bool plain = fed == 1 && slot.steps.scopes == 0 && slot.enabled && !slot.ordered && !slot.counter_is_clock && !slot.fence;
-  slot.fast = plain;
   if (plain) slot.putFirst(only);
   slot.synced_word = word;
-  slot.expected.store(plain ? slot.epochHigh() : kStale, std::memory_order_relaxed);
+  slot.way = slot.fence ? kNotFast : slot.epochHigh() + (plain ? 0 : kGeneral);
+  slot.own_gate->expected.store(slot.fence ? kStale : slot.epochHigh(), std::memory_order_relaxed);
 }
 
 }  // namespace
+
+constinit thread_local ThreadGate gate;
 
 void ThreadSlot::putFirst(uint32_t session) noexcept {
   if (place[session] == 0) return;
   const auto first = static_cast<uint32_t>(std::find(std::begin(place), std::end(place), 0) - std::begin(place));
-  writers[0].swapWith(writers[place[session]]);
+  own_gate->first.swapWith(others[place[session] - 1]);
   std::swap(place[first], place[session]);
 }
 
-constinit ThreadSlot unattached_slot;
-constinit thread_local ThreadSlot* current_slot = &unattached_slot;
-
 namespace {
-// Stands in while the slot of a thread is being made. Re-entry by a signal then finds it busy.
-constinit ThreadSlot attaching_slot;
-}  // namespace
 
-ThreadSlot* attachThread() noexcept {
-  ThreadSlot* slot = current_slot;
-  if (slot == &attaching_slot) {
-    process.unattached_drops.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  if (slot != &unattached_slot) return slot;
-  current_slot = alwaysBusy(attaching_slot);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+// The gate is busy all the while: whoever comes in by a signal sees it, and that there is no slot yet.
+bool attach() noexcept {
   pthread_once(&process_once, prepareProcess);
   {
     const std::lock_guard lock(process.mutex);
-    slot = unusedSlot();
-    if (slot != nullptr) reset(*slot);
+    ThreadSlot* const slot = unusedSlot();
+    if (slot == nullptr) return false;
+    reset(*slot);
+    gate.slot = slot;
   }
-  if (slot != nullptr) {
-    pthread_setspecific(exit_key, slot);
-    slot->leave(kNotFast);
-  }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  current_slot = slot != nullptr ? slot : &unattached_slot;
-  return slot;
+  pthread_setspecific(exit_key, gate.slot);
+  return true;
 }
 
-ThreadSlot* settle(ThreadSlot* slot, uint64_t was) noexcept {
-  if (slot == &unattached_slot || slot == &attaching_slot) {
-    slot = attachThread();
-    if (slot == nullptr) return nullptr;
-    was = slot->enter();
-  }
+}  // namespace
+
+ThreadSlot* attachThread() noexcept {
+  if (gate.slot != nullptr) return gate.slot;
+  const uint64_t was = gate.enter();
+  if (was == kBusy) return nullptr;
+  attach();
+  gate.leave(kNotFast);
+  return gate.slot;
+}
+
+ThreadSlot* settleSlow(uint64_t was, bool scope) noexcept {
+  ThreadSlot* slot = gate.slot;
   if (was == kBusy) {
-    for (capture::Writer& writer : slot->writers) {
-      if (writer.sink() != nullptr) writer.noteReentrant();
+    if (slot == nullptr) {
+      if (scope) process.unattached_drops.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    for (uint32_t i = 0; i < kMaxSessions; ++i) {
+      capture::Writer& writer = slot->writerOf(i);
+      if (writer.sink() != nullptr) writer.noteReentrant(scope);
     }
     return nullptr;
+  }
+  if (slot == nullptr) {
+    if (!attach()) {
+      gate.leave(kNotFast);
+      return nullptr;
+    }
+    slot = gate.slot;
   }
   if (slot->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint64_t word = detail::active_word.load(std::memory_order_relaxed);
   if ((word & kFollowForkBit) != 0) [[unlikely]] {
-    slot->leave(kNotFast);
+    gate.leave(kNotFast);
     process.follow_fork();
-    slot->enter();
+    gate.enter();
     word = detail::active_word.load(std::memory_order_relaxed);
   }
   if (word == 0) {
-    slot->leave(kNotFast);
+    gate.leave(kNotFast);
     return nullptr;
   }
   if (slot->synced_word != word) [[unlikely]] sync(*slot);
@@ -176,21 +179,22 @@ ThreadSlot* settle(ThreadSlot* slot, uint64_t was) noexcept {
 
 void forgetOtherThreads() noexcept {
   for (ThreadSlot* slot = process.slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
-    for (capture::Writer& writer : slot->writers) writer.detach();
-    slot->fast = false;
-    slot->expected.store(kStale, std::memory_order_relaxed);
+    if (slot->own_gate == nullptr) continue;
+    slot->way = kNotFast;
     slot->recording = 0;
     slot->synced_word = 0;
-    if (slot == current_slot) {
+    for (capture::Writer& writer : slot->others) writer.detach();
+    if (slot == gate.slot) {
+      gate.first.detach();
+      gate.expected.store(kStale, std::memory_order_relaxed);
       slot->system_id = static_cast<int32_t>(syscall(SYS_gettid));
       continue;
     }
-    if (slot->in_use) process.local_callback_count -= slot->local_callbacks.count;
+    process.local_callback_count -= slot->local_callbacks.count;
     slot->local_callbacks.count = 0;
     slot->running.store(nullptr, std::memory_order_relaxed);
     slot->removing.store(false, std::memory_order_relaxed);
-    slot->armed.store(kNotFast, std::memory_order_relaxed);
-    slot->in_use = false;
+    slot->own_gate = nullptr;  // the memory of that thread is anybody's now
   }
 }
 

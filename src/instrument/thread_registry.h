@@ -8,17 +8,20 @@ namespace xsigma::profiler::instrument {
 // The calling thread's slot, made if need be; null if there is no memory, or if a signal arrived while it was being made.
 ThreadSlot* attachThread() noexcept;
 
-// For whoever has just entered `slot` and found `was`: the slot in step with the active word, still busy; or null, already left, when there is
-// nothing to do (re-entry, counted; or everything was switched off meanwhile).
-ThreadSlot* settle(ThreadSlot* slot, uint64_t was) noexcept;
+// For whoever has just entered the gate and found `was`: the slot in step with the active word, the gate still busy; or null, already left, when
+// there is nothing to do (re-entry, counted as a scope or as something beside one; or everything was switched off meanwhile).
+ThreadSlot* settleSlow(uint64_t was, bool scope) noexcept;
+inline ThreadSlot* settle(uint64_t was, bool scope = true) noexcept {
+  if ((was | kGeneral) == (gate.expected.load(std::memory_order_relaxed) | kGeneral)) [[likely]] return gate.slot;
+  return settleSlow(was, scope);
+}
+inline ThreadSlot* enterSettled(bool scope = true) noexcept { return settle(gate.enter(), scope); }
 
 // Enters on behalf of control code that takes the registry's lock, so that a signal handler on this thread cannot wait for itself.
 class ControlSection {
  public:
-  ControlSection() noexcept : slot_(attachThread()), was_(slot_ != nullptr ? slot_->enter() : kBusy) {}
-  ~ControlSection() {
-    if (slot_ != nullptr) slot_->leave(was_);
-  }
+  ControlSection() noexcept : slot_(attachThread()), was_(gate.enter()) {}
+  ~ControlSection() { gate.leave(was_); }
   ControlSection(const ControlSection&) = delete;
   ControlSection& operator=(const ControlSection&) = delete;
 

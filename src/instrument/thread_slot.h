@@ -1,4 +1,4 @@
-// ThreadSlot: what the profiler keeps for one thread. Reached through one thread-local pointer.
+// ThreadGate and ThreadSlot: what the profiler keeps for one thread.
 #pragma once
 
 #include <atomic>
@@ -15,24 +15,48 @@ namespace xsigma::profiler::instrument {
 
 inline constexpr uint32_t kMaxSessions = 4;
 
-// Values of ThreadSlot::armed beside an epoch, which stands in the high half.
+// Values of ThreadGate::armed beside an epoch, which stands in the high half.
 inline constexpr uint64_t kBusy = 1;     // the thread is inside the profiler: whoever enters now came by a signal
-inline constexpr uint64_t kNotFast = 2;  // the thread must take the general way
-inline constexpr uint64_t kStale = 0;    // ThreadSlot::expected after a change
+inline constexpr uint64_t kNotFast = 2;  // the thread must look what there is to do
+inline constexpr uint64_t kGeneral = 4;  // added to the epoch: it has looked, and must take the general way
+inline constexpr uint64_t kStale = 0;    // ThreadGate::expected after a change
 
-struct alignas(64) ThreadSlot {
-  // Equal exactly when the first writer is all there is to feed. `armed` is the owner's; others look at it, after a process barrier.
+struct ThreadSlot;
+
+// The part of a thread's state that every scope touches. It lies in thread-local storage itself: one load to reach it.
+struct ThreadGate {
+  // Equal exactly when `first` is all there is to feed; but for kGeneral when the slot is in step and there is more to do.
+  // `armed` is the owner's; others look at it, after a process barrier.
   // `expected` is set by the owner and made stale by whoever changes sessions or callbacks, both under the registry's lock.
   std::atomic<uint64_t> armed{kNotFast};
   std::atomic<uint64_t> expected{kStale};
-  capture::Writer writers[kMaxSessions];
+  capture::Writer first;
+  ThreadSlot* slot = nullptr;  // the rest; made at first use
 
+  // Every way in marks the gate busy first and looks for changes second; stop and remove do it the other way round.
+  uint64_t enter() noexcept {
+    const uint64_t was = armed.load(std::memory_order_relaxed);
+    armed.store(kBusy, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return was;
+  }
+  void leave(uint64_t value) noexcept { armed.store(value, std::memory_order_release); }
+};
+static_assert(sizeof(ThreadGate) <= 256, "a library with much of it cannot be loaded late");
+
+extern constinit __attribute__((tls_model("initial-exec"))) thread_local ThreadGate gate;
+
+// What else the profiler keeps for one thread. Slots are never freed; they pass from a thread that ends to one that begins.
+struct alignas(64) ThreadSlot {
+  ThreadGate* own_gate = nullptr;  // null while no thread has the slot; under the registry's lock
+  capture::Writer others[kMaxSessions - 1];
   uint64_t synced_word = 0;  // the active word that the rest of this slot was made for
   uint8_t place[kMaxSessions] = {0, 1, 2, 3};  // of each session's writer
   uint8_t recording = 0;                       // bits of the sessions that scopes feed
-  bool fast = false;
+  uint64_t way = kNotFast;                     // what `armed` is while the thread is elsewhere
   bool enabled = true;    // enableRecordFunction
   bool ordered = false;   // end stamps wait
+  bool records_inputs = false;
   bool counter_is_clock = false;
   bool fence = false;  // no process barrier here: order by hand
 
@@ -52,22 +76,13 @@ struct alignas(64) ThreadSlot {
   char name[64] = {};
 
   ThreadSlot* next = nullptr;  // all slots ever made
-  bool in_use = false;
 
-  // Every way in marks the slot busy first and looks at the active word second; stop and remove do it the other way round.
-  uint64_t enter() noexcept {
-    const uint64_t was = armed.load(std::memory_order_relaxed);
-    armed.store(kBusy, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return was;
-  }
-  void leave(uint64_t value) noexcept { armed.store(value, std::memory_order_release); }
   // After the general way: fast again if that is all there is.
-  void leave() noexcept { leave(fast ? epochHigh() : kNotFast); }
+  void leave() noexcept { own_gate->leave(way); }
   uint64_t epochHigh() const noexcept { return synced_word >> 32 << 32; }
 
-  capture::Writer& writerOf(uint32_t session) noexcept { return writers[place[session]]; }
-  // Only the first writer can be fast.
+  capture::Writer& writerOf(uint32_t session) noexcept { return place[session] == 0 ? own_gate->first : others[place[session] - 1]; }
+  // Only the gate's writer can be fast.
   void putFirst(uint32_t session) noexcept;
 
   uint64_t beginTicks() const noexcept {
@@ -77,10 +92,5 @@ struct alignas(64) ThreadSlot {
     return counter_is_clock ? static_cast<uint64_t>(base::monotonicNs()) : ordered ? base::readTicksOrdered() : base::readTicks();
   }
 };
-
-// Shared by all threads that have no slot yet, or none any more. Always busy, never fast.
-extern ThreadSlot unattached_slot;
-
-extern constinit __attribute__((tls_model("initial-exec"))) thread_local ThreadSlot* current_slot;
 
 }  // namespace xsigma::profiler::instrument

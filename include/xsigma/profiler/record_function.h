@@ -78,7 +78,9 @@ class XSIGMA_PROFILER_API RecordFunction {
 
  private:
   friend struct RecordFunctionState;
+  struct Dormant {};
 
+  RecordFunction(RecordScope scope, Dormant) noexcept : scope_(scope) {}
   void activate() noexcept;
   void finish() noexcept;
 
