@@ -51,7 +51,7 @@ void complain(CallbackEntry& entry, const char* when, const char* range, const c
 // Calls into user code; nothing thrown there goes any further.
 template <typename Call>
 void guarded(RecordFunctionState::Observer& observer, const char* when, const char* range, Call call) noexcept {
-  ThreadSlot* const slot = gate.slot;
+  ThreadSlot* const slot = gate.slot != nullptr ? gate.slot : attachThread();  // an async range may end on a thread that is new to us
   if (slot == nullptr || slot->running.load(std::memory_order_relaxed) != nullptr) return;
   const RunningCallback running(*slot, observer.entry);
   if (observer.entry->handle.load(std::memory_order_acquire) != observer.handle) return;
@@ -110,9 +110,9 @@ void RecordFunctionState::begin(RecordFunction& function, ThreadSlot& slot, cons
   name = interned_name;
   head = begin_head;
   begun = true;
-  if (observer_count == 0) return recordBegin(slot);
   if (needs_ids && handle == 0) handle = drawId(slot);
   details.id = handle;
+  if (observer_count == 0) return recordBegin(slot);
   slot.leave();
   runStartCallbacks(function);
   if (ThreadSlot* const again = enterSettled()) recordBegin(*again);
@@ -131,6 +131,13 @@ void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
   if (recorded) {
     begin_epoch = epochOf(slot.synced_word);
     const bool detailed = details.any();
+    if (slot.single && !detailed) {
+      ids[0] = ids[1] = ids[2] = ids[3] = gate.first.nextId();
+      if (gate.first.tryBegin(head, begin_ticks)) {
+        if (handle == 0) handle = ids[0];
+        return slot.leave();
+      }
+    }
     begin_ticks = slot.beginTicks();
     forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
       const bool inputs = writer.sink()->recordsInputs();
@@ -168,7 +175,9 @@ void RecordFunctionState::recordEnd() noexcept {
   if (slot == nullptr) return;
   const uint64_t ticks = slot->endTicks();
   const uint32_t site = capture::headSite(head);
-  if (slot->logical_id == thread_id && !details.async) {
+  const bool here = slot->logical_id == thread_id && !details.async;
+  if (here && slot->single && begin_epoch == epochOf(slot->synced_word) && gate.first.tryEnd(head ^ kBeginToEnd, begin_ticks, ticks)) return slot->leave();
+  if (here) {
     endInWriters(*slot, site, begin_epoch, dropped, begin_ticks, ticks);
   } else {
     forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {

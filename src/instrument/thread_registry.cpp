@@ -96,10 +96,11 @@ void sync(ThreadSlot& slot) noexcept {
   }
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
-  const bool plain = fed == 1 && slot.steps.scopes == 0 && slot.enabled && !slot.ordered && !slot.counter_is_clock && !slot.fence;
-  if (plain) slot.putFirst(only);
+  slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock;
+  if (slot.single) slot.putFirst(only);
+  const bool plain = slot.single && slot.steps.scopes == 0 && slot.enabled && !slot.fence;
   slot.synced_word = word;
-  slot.way = slot.fence ? kNotFast : slot.epochHigh() + (plain ? 0 : kGeneral);
+  slot.way = slot.fence || word == 0 ? kNotFast : slot.epochHigh() + (plain ? 0 : kGeneral);
   slot.own_gate->expected.store(slot.fence ? kStale : slot.epochHigh(), std::memory_order_relaxed);
 }
 

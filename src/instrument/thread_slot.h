@@ -55,6 +55,7 @@ struct alignas(64) ThreadSlot {
   uint8_t recording = 0;                       // bits of the sessions that scopes feed
   uint64_t way = kNotFast;                     // what `armed` is while the thread is elsewhere
   bool enabled = true;    // enableRecordFunction
+  bool single = false;    // the gate's writer is the only one, and its ticks are plain counter reads
   bool ordered = false;   // end stamps wait
   bool records_inputs = false;
   bool counter_is_clock = false;
