@@ -45,9 +45,13 @@ class MemoryImage : public Image {
 
 class FileImage : public Image {
  public:
-  FileImage(int file, uint64_t size) : file_(file), size_(size) {}
+  explicit FileImage(int file) : file_(file) {}
   ~FileImage() override { close(file_); }
-  uint64_t size() const override { return size_; }
+  // As it is now: a live one grows.
+  uint64_t size() const override {
+    struct stat about {};
+    return fstat(file_, &about) == 0 ? static_cast<uint64_t>(about.st_size) : 0;
+  }
   size_t read(uint64_t offset, void* to, size_t bytes) const override {
     size_t done = 0;
     while (done < bytes) {
@@ -61,7 +65,6 @@ class FileImage : public Image {
 
  private:
   int file_;
-  uint64_t size_;
 };
 
 }  // namespace
@@ -77,7 +80,7 @@ Expected<std::shared_ptr<const Image>> openFileImage(const std::string& path) {
     close(file);
     return Status(StatusCode::io_error, fmt::format("cannot read '{}' as a capture: it is not a regular file. Name an .xst file", path));
   }
-  return std::shared_ptr<const Image>(std::make_shared<FileImage>(file, static_cast<uint64_t>(about.st_size)));
+  return std::shared_ptr<const Image>(std::make_shared<FileImage>(file));
 }
 
 std::shared_ptr<const Image> memoryImage(std::shared_ptr<const void> owner, const char* base, uint64_t size) {

@@ -69,7 +69,9 @@ void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages&
                    wide(segment.begins_low, segment.begins_high),
                    wide(segment.id_low, segment.id_high),
                    0,
-                   0};
+                   0,
+                   false,
+                   false};
         open = true;
       }
     } else if (!open && !unattributed) {
@@ -83,6 +85,8 @@ void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages&
     }
     at += size;
   }
+  current.last_in_block = true;
+  current.cut = block.end_words < cursorWords(block.cursor);
   close(at);
   if (block.end_words == cursorWords(block.cursor) && begins != cursorBegins(block.cursor)) {
     damages.push_back({block.offset, "this block does not hold as many scopes as it says; some of its records are damaged"});

@@ -21,6 +21,8 @@ struct Segment {
   uint64_t id_base = 0;
   uint32_t begins = 0;
   uint32_t late_begins = 0;  // of scopes begun after the stop; their records are not in [first, end)
+  bool last_in_block = false;
+  bool cut = false;  // the image ends inside it: records are missing
 };
 
 // How long the record at words[0] is; 0 if it is not one, or does not end within `words_left`.

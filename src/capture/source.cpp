@@ -38,18 +38,30 @@ void keepPrefixes(std::vector<Segment>& segments) {
   uint32_t thread = UINT32_MAX;
   uint32_t number = 0;
   uint64_t begins = 0;
+  bool cut = false;
   const auto gone = [&](const Segment& segment) {
     if (segment.thread != thread) {
       thread = segment.thread;
       number = 0;
       begins = 0;
+      cut = false;
     }
-    if (segment.number != number || segment.begins_before != begins) return true;
+    if (cut || segment.number != number || segment.begins_before != begins) return true;
+    cut = segment.cut;
     ++number;
     begins += segment.begins + segment.late_begins;
     return false;
   };
   segments.erase(std::remove_if(segments.begin(), segments.end(), gone), segments.end());
+}
+
+// A thread may have filled the rest of a block after it was read, and have gone on in one that was read later.
+void markOutgrown(const Image& image, std::vector<Segment>& segments) {
+  for (Segment& segment : segments) {
+    uint64_t cursor = 0;
+    if (!segment.last_in_block || image.read(segment.block_offset + offsetof(BlockHeader, cursor), &cursor, sizeof cursor) != sizeof cursor) continue;
+    segment.cut |= cursorWords(cursor) > segment.end_word;
+  }
 }
 
 uint64_t headerCounter(const HeaderPage& header, size_t index, Damages& damages) {
@@ -140,6 +152,7 @@ std::unique_ptr<Capture::Source::Contents> Capture::Source::look() const {
       },
       info.closed);
   if (!info.closed) {
+    markOutgrown(*image_, found->segments);
     Damages named_already;
     walkBlocks(*image_, named_already, [&](const BlockCopy& block) {
       if (block.type == BlockType::table) found->tables.add(block, found->damages);

@@ -106,17 +106,16 @@ Capture LiveCapture::stop() {
 
 Capture LiveCapture::snapshot() const {
   if (stopped_ || getpid() != process_id_) return finished_;
-  uint64_t used = 0;
-  {
-    const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
-    used = sink_->pool().usedBytes();
-  }
-  const std::shared_ptr<const capture::Image> live = capture::memoryImage(sink_, sink_->image(), used);
-  std::vector<char> bytes(used);
-  live->read(0, bytes.data(), capture::kPageBytes);
+  std::vector<char> bytes(capture::kPageBytes);
+  capture::memoryImage(sink_, sink_->image(), bytes.size())->read(0, bytes.data(), bytes.size());
   capture::Damages ignored;
   // The tables last: they have what the records before them refer to.
   for (const capture::BlockType type : {capture::BlockType::data, capture::BlockType::table}) {
+    {
+      const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
+      bytes.resize(sink_->pool().usedBytes());
+    }
+    const std::shared_ptr<const capture::Image> live = capture::memoryImage(sink_, sink_->image(), bytes.size());
     capture::walkBlocks(*live, ignored, [&](const capture::BlockCopy& block) {
       if (block.type == type) std::memcpy(bytes.data() + block.offset, block.words.data(), block.words.size() * 4);
     });
