@@ -27,8 +27,8 @@ using Loop = void (*)(size_t);
 constexpr int kRepetitions = 200;
 constexpr size_t kWarmScopes = 10'000;
 constexpr size_t kOffScopes = 400'000;
-constexpr int kGrowingRepetitions = 20;
-constexpr size_t kGrowingScopes = 2'000'000;
+constexpr int kGrowingRepetitions = 60;
+constexpr size_t kGrowingScopes = 500'000;
 
 constexpr size_t kRingBytes = 1 << 20;
 constexpr size_t kOnceRound = kRingBytes / 16;  // scopes; more than the ring holds

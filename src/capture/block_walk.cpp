@@ -58,7 +58,8 @@ void walkBlocks(const Image& image, Damages& damages, const std::function<void(c
   HeaderCopy header;
   bool in_damage = false;
   uint64_t offset = kPageBytes;
-  while (offset + sizeof(BlockHeader) <= image.size()) {
+  const uint64_t size = image.size();  // a live file may grow as fast as it is read
+  while (offset + sizeof(BlockHeader) <= size) {
     Found found = copyBlock(image, offset, copy, header);
     if (found == Found::changing && at_rest) found = Found::damaged;
     if (found == Found::unused || found == Found::changing) {

@@ -39,7 +39,8 @@ Status Capture::save(const std::string& path) const {
   if (file < 0) return failed("creating it");
   std::vector<char> buffer(size_t{256} * 1024);
   const capture::Image& image = source_->image();
-  for (uint64_t offset = 0; offset < image.size();) {
+  const uint64_t size = image.size();
+  for (uint64_t offset = 0; offset < size;) {
     const size_t bytes = image.read(offset, buffer.data(), buffer.size());
     if (bytes == 0) break;
     for (size_t done = 0; done < bytes;) {

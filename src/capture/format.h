@@ -87,7 +87,7 @@ inline constexpr uint32_t kBlockMagic = 0x4B4C4258;  // "XBLK"
 //   bits 0–15 offset in 4-byte words, bits 16–31 scopes begun, bits 32–63 the complement of bits 0–31
 constexpr uint64_t packCursor(uint32_t word) noexcept { return word | (static_cast<uint64_t>(~word) << 32); }
 constexpr bool isCursor(uint64_t packed) noexcept { return static_cast<uint32_t>(packed >> 32) == ~static_cast<uint32_t>(packed); }
-constexpr uint32_t cursorWords(uint64_t cursor) noexcept { return static_cast<uint16_t>(cursor); }
+constexpr uint16_t cursorWords(uint64_t cursor) noexcept { return static_cast<uint16_t>(cursor); }
 constexpr uint32_t cursorBegins(uint64_t cursor) noexcept { return static_cast<uint32_t>(cursor) >> 16; }
 constexpr uint32_t cursorStep(uint32_t words, uint32_t begins) noexcept { return words + (begins << 16); }
 // What to add to a packed cursor: the low half goes up as the complement goes down, and neither ever carries into the other.

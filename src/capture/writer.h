@@ -38,25 +38,27 @@ class Writer {
   // The quick way for a plain scope. False when it takes more than a few stores.
   bool tryBegin(uint32_t head, uint64_t& ticks) noexcept {
     const uint64_t cursor = cursor_;
-    if (cursorWords(cursor) > quick_limit_) [[unlikely]] return false;
+    const size_t at = cursorWords(cursor);
+    if (at > quick_limit_) [[unlikely]] return false;
     ticks = base::readTicks();
     if (ticks >= tick_limit_) [[unlikely]] return false;
     BlockHeader* const in = block();
-    uint32_t* const at = wordAt(in, cursor);
-    at[0] = head;
-    at[1] = delta(ticks);
+    auto* const words = reinterpret_cast<uint32_t*>(in);
+    words[at] = head;
+    words[at + 1] = delta(ticks);
     publish(in, cursor + packedStep(kBeginWords, 1));
     return true;
   }
   // Also false for a scope that began before this segment.
   bool tryEnd(uint32_t head, uint64_t begin_ticks, uint64_t ticks) noexcept {
     const uint64_t cursor = cursor_;
-    if (cursorWords(cursor) > quick_limit_ || ticks >= tick_limit_ || begin_ticks < base_ticks_) [[unlikely]] return false;
+    const size_t at = cursorWords(cursor);
+    if (at > quick_limit_ || ticks >= tick_limit_ || begin_ticks < base_ticks_) [[unlikely]] return false;
     BlockHeader* const in = block();
-    uint32_t* const at = wordAt(in, cursor);
-    at[0] = head;
-    at[1] = delta(ticks);
-    at[2] = static_cast<uint32_t>(ticks) - static_cast<uint32_t>(begin_ticks);
+    auto* const words = reinterpret_cast<uint32_t*>(in);
+    words[at] = head;
+    words[at + 1] = delta(ticks);
+    words[at + 2] = static_cast<uint32_t>(ticks) - static_cast<uint32_t>(begin_ticks);
     publish(in, cursor + packedStep(kEndWords, 0));
     return true;
   }
@@ -110,7 +112,7 @@ class Writer {
   uint64_t cursor_ = packCursor(0xFFFF);  // the block's, kept at hand
   uint64_t base_ticks_ = 0;
   uint64_t tick_limit_ = 0;   // ticks from here on need a new base
-  uint32_t quick_limit_ = 0;  // up to this word there is room for any plain record
+  size_t quick_limit_ = 0;  // up to this word there is room for any plain record
   uint32_t end_words_ = 0;
   uint32_t since_epoch_ = 0;
 

@@ -153,10 +153,9 @@ ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
 
 void endScope(ScopeToken token) noexcept {
   const uint64_t was = gate.enter();
-  const uint64_t head = token.reference - was;  // of the begin, if this is still its epoch
-  if (was == gate.expected.load(std::memory_order_relaxed) && head >> 32 == 0) [[likely]] {
+  if (was == gate.expected.load(std::memory_order_relaxed) && epochOf(token.reference) == gate.epoch) [[likely]] {
     const uint64_t ticks = base::readTicks();
-    if (gate.first.tryEnd(static_cast<uint32_t>(head) ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
+    if (gate.first.tryEnd(static_cast<uint32_t>(token.reference) ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
   }
   endSlow(token, was);
 }
