@@ -12,26 +12,28 @@ constexpr std::string_view kUnknownName = "<name not in the capture>";
 
 class Decoder {
  public:
-  Decoder(const Capture::Source::Contents& contents, const Segment& segment) : contents_(contents), segment_(segment), next_id_(segment.id_base) {
-    record_.thread = segment.thread;
-  }
+  Decoder(const Capture::Source::Contents& contents, const Segment& segment) : contents_(contents), segment_(segment), next_id_(segment.id_base) {}
 
   // False if the kind is unknown to this version.
   bool decode(const uint32_t* words, uint32_t size, uint64_t offset) {
-    const uint32_t thread = record_.thread;
-    record_ = CaptureRecord();
-    record_.thread = thread;
+    const Code code = headCode(words[0]);
+    const bool plain = code == Code::begin || code == Code::end;
+    if (!plain || !plain_) record_ = CaptureRecord();
+    plain_ = plain;
+    record_.thread = segment_.thread;
     record_.offset = offset;
     record_.ticks = segment_.base_ticks + words[1];
     payload_ = words + 2;
     payload_words_ = size - 2;
-    switch (headCode(words[0])) {
+    switch (code) {
       case Code::begin:
         record_.kind = RecordKind::scope_begin;
         record_.id = next_id_++;
+        record_.begin_ticks = 0;
         return site(headSite(words[0]));
       case Code::end:
         record_.kind = RecordKind::scope_end;
+        record_.id = 0;
         record_.begin_ticks = record_.ticks - words[2];
         return site(headSite(words[0]));
       case Code::end_long:
@@ -74,13 +76,16 @@ class Decoder {
     return {reinterpret_cast<const char*>(payload_ + index + 1), bytes};
   }
   bool site(uint32_t id) {
-    const Site* const found = contents_.tables.site(id);
+    const Tables::ResolvedSite* const found = contents_.tables.site(id);
     if (found == nullptr) {
       record_.name = kUnknownName;
+      record_.file = {};
+      record_.line = 0;
+      record_.scope = RecordScope::FUNCTION;
       return true;
     }
-    record_.name = contents_.tables.string(found->name);
-    record_.file = contents_.tables.string(found->file);
+    record_.name = found->name;
+    record_.file = found->file;
     record_.line = found->line;
     record_.scope = found->scope;
     return true;
@@ -145,6 +150,7 @@ class Decoder {
   const Segment& segment_;
   uint64_t next_id_;
   CaptureRecord record_;
+  bool plain_ = false;  // record_ has no more than a begin or an end sets
   const uint32_t* payload_ = nullptr;
   uint32_t payload_words_ = 0;
 };

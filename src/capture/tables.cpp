@@ -133,16 +133,16 @@ void Tables::finish() {
     threads_[i].info.thread = static_cast<uint32_t>(i);
     if (i < thread_names_.size()) threads_[i].info.name = string(thread_names_[i]);
   }
+  dense_sites_.assign(sites_.size() * 4 + 16, nullptr);
+  for (const auto& [id, site] : sites_) {
+    const ResolvedSite& resolved = resolved_sites_[id] = {string(site.name), string(site.file), site.line, site.scope};
+    if (id < dense_sites_.size()) dense_sites_[id] = &resolved;
+  }
 }
 
 std::string_view Tables::string(uint32_t id) const {
   const auto found = strings_.find(id);
   return found != strings_.end() ? std::string_view(found->second) : std::string_view();
-}
-
-const Site* Tables::site(uint32_t id) const {
-  const auto found = sites_.find(id);
-  return found != sites_.end() ? &found->second : nullptr;
 }
 
 }  // namespace xsigma::profiler::capture

@@ -30,18 +30,31 @@ class Tables {
   // After the last block: names of threads can be looked up only then.
   void finish();
 
-  std::string_view string(uint32_t id) const;
-  // Null if the capture does not have it.
-  const Site* site(uint32_t id) const;
+  // A place in the source with its texts; views live as long as the tables.
+  struct ResolvedSite {
+    std::string_view name;
+    std::string_view file;
+    uint32_t line = 0;
+    RecordScope scope = RecordScope::FUNCTION;
+  };
+  // After finish(). Null if the capture does not have it.
+  const ResolvedSite* site(uint32_t id) const {
+    if (id < dense_sites_.size()) return dense_sites_[id];
+    const auto found = resolved_sites_.find(id);
+    return found != resolved_sites_.end() ? &found->second : nullptr;
+  }
   const std::vector<ThreadTable>& threads() const { return threads_; }
 
  private:
   void addString(const char* record, size_t bytes, uint64_t offset, Damages& damages);
   ThreadTable& thread(uint32_t index);
+  std::string_view string(uint32_t id) const;
 
   uint64_t most_threads_;
   std::unordered_map<uint32_t, std::string> strings_;
   std::unordered_map<uint32_t, Site> sites_;
+  std::unordered_map<uint32_t, ResolvedSite> resolved_sites_;
+  std::vector<const ResolvedSite*> dense_sites_;  // the low ids, which are nearly all of them
   std::vector<ThreadTable> threads_;
   std::vector<uint32_t> thread_names_;
 };

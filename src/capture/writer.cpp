@@ -12,8 +12,8 @@ constinit BlockHeader no_block{kBlockMagic, BlockType::data, 0, 0, 0, packCursor
 
 namespace {
 
-void addOwn(std::atomic<uint64_t>& counter, uint64_t amount) noexcept {
-  counter.store(base::packChecked(base::unpackChecked(counter.load(std::memory_order_relaxed)) + amount), std::memory_order_relaxed);
+void bumpOwn(std::atomic<uint64_t>& counter) noexcept {
+  counter.store(base::packChecked(base::unpackChecked(counter.load(std::memory_order_relaxed)) + 1), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -159,26 +159,33 @@ ThreadDropsRecord* Writer::drops() noexcept {
   return drops_;
 }
 
-void Writer::countDrop(LossCause cause, uint64_t amount) noexcept {
+void Writer::countDrop(LossCause cause) noexcept {
   if (ThreadDropsRecord* const own = drops()) {
-    addOwn(own->causes[static_cast<size_t>(cause)], amount);
+    bumpOwn(own->causes[static_cast<size_t>(cause)]);
   } else if (sink_ != nullptr) {
-    sink_->countDrop(cause, amount);
+    sink_->countDrop(cause);
   }
 }
 
+// Into a record of its own: whoever stops the recording books for threads that are at work.
 void Writer::bookReentrant() noexcept {
-  const uint32_t count = reentrant_.exchange(0, std::memory_order_relaxed);
-  if (count != 0) countDrop(LossCause::reentrant, count);
+  const uint32_t scopes = reentrant_.exchange(0, std::memory_order_relaxed);
   const uint32_t marks = reentrant_marks_.exchange(0, std::memory_order_relaxed);
-  if (marks != 0) countExtraDrop(marks);
+  if (scopes == 0 && marks == 0) return;
+  if (ThreadDropsRecord* const record = thread_ != nullptr ? sink_->addThreadDrops(thread_->index) : nullptr) {
+    record->causes[static_cast<size_t>(LossCause::reentrant)].store(base::packChecked(scopes), std::memory_order_relaxed);
+    record->extras.store(base::packChecked(marks), std::memory_order_relaxed);
+  } else {
+    sink_->countDrop(LossCause::reentrant, scopes);
+    sink_->count(kHeaderExtrasDropped, marks);
+  }
 }
 
-void Writer::countExtraDrop(uint64_t amount) noexcept {
+void Writer::countExtraDrop() noexcept {
   if (ThreadDropsRecord* const own = drops()) {
-    addOwn(own->extras, amount);
+    bumpOwn(own->extras);
   } else if (sink_ != nullptr) {
-    sink_->count(kHeaderExtrasDropped, amount);
+    sink_->count(kHeaderExtrasDropped);
   }
 }
 

@@ -80,13 +80,10 @@ class Writer {
   // A whole end, in any size; counts it where it cannot be written.
   void putEnd(uint32_t site, uint64_t begin_ticks, uint64_t ticks) noexcept;
 
-  void countDrop(LossCause cause, uint64_t amount = 1) noexcept;
-  void countExtraDrop(uint64_t amount = 1) noexcept;
+  void countDrop(LossCause cause) noexcept;
+  void countExtraDrop() noexcept;
   // A scope, or a mark, that arrived in a signal handler while this writer was at work; counted where no lock is needed, booked later.
-  void noteReentrant(bool scope = true) noexcept {
-    std::atomic<uint32_t>& count = scope ? reentrant_ : reentrant_marks_;
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  void noteReentrant(bool scope) noexcept { (scope ? reentrant_ : reentrant_marks_).fetch_add(1, std::memory_order_relaxed); }
   void bookReentrant() noexcept;
 
  private:

@@ -86,6 +86,7 @@ LiveCapture::~LiveCapture() {
 }
 
 Capture LiveCapture::stop() {
+  const std::lock_guard guard(mutex_);
   if (stopped_.exchange(true)) return finished_;
   if (getpid() != process_id_) return finished_;  // the parent's; not ours to touch
   {
@@ -105,6 +106,7 @@ Capture LiveCapture::stop() {
 }
 
 Capture LiveCapture::snapshot() const {
+  const std::lock_guard guard(mutex_);
   if (stopped_ || getpid() != process_id_) return finished_;
   std::vector<char> bytes(capture::kPageBytes);
   capture::memoryImage(sink_, sink_->image(), bytes.size())->read(0, bytes.data(), bytes.size());

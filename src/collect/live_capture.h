@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "capture/sink.h"
@@ -31,6 +32,7 @@ class LiveCapture {
  private:
   LiveCapture() = default;
 
+  mutable std::mutex mutex_;  // of the two below
   std::shared_ptr<capture::Sink> sink_;
   Capture finished_;
   uint32_t session_ = 0;

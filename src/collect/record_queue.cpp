@@ -16,15 +16,15 @@ using namespace instrument;
 struct RecordQueue::State {
   std::unique_ptr<collect::LiveCapture> live;
 
-  // Runs act(writer, slot) with this thread's writer, inside the slot. Nothing after stop.
+  // Runs act(writer, slot) with this thread's writer, inside the gate. Nothing after stop. Re-entry is counted as a scope or as something beside one.
   template <typename Act>
-  void write(Act act) noexcept {
+  void write(Act act, bool scope = false) noexcept {
     ThreadSlot* const slot = attachThread();
     if (slot == nullptr) return;
     const uint64_t was = gate.enter();
     capture::Writer& writer = slot->writerOf(live->session());
     if (was == kBusy) {
-      if (writer.sink() != nullptr) writer.noteReentrant();
+      if (writer.sink() != nullptr) writer.noteReentrant(scope);
       return;
     }
     if (live->running() && attached(*slot, writer)) act(writer, *slot);
@@ -97,7 +97,7 @@ OpToken RecordQueue::begin_op(const RecordFunction& fn) noexcept {
     const char* copy = nullptr;
     const uint32_t head = headFor(slot, fn.name(), fn.scope(), &copy);
     if (head != 0) token = beginOp(writer, head, details);
-  });
+  }, true);
   return token;
 }
 
@@ -107,7 +107,7 @@ OpToken RecordQueue::begin_op(std::string_view name, RecordScope scope) noexcept
     const char* copy = nullptr;
     const uint32_t head = headFor(slot, name, scope, &copy);
     if (head != 0) token = beginOp(writer, head, {});
-  });
+  }, true);
   return token;
 }
 

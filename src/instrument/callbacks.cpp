@@ -79,13 +79,15 @@ void warnUnknown(const char* call, CallbackHandle handle) {
   base::warn(fmt::format("{}({}): Requested callback is not found. It was removed before, or belongs to another thread", call, handle));
 }
 
-void setEnabled(const char* call, CallbackHandle handle, bool enabled) {
+// False if there is no such callback.
+bool setEnabled(CallbackHandle handle, bool enabled) {
   const ControlSection section;
-  const std::unique_lock lock(process.mutex);
+  const std::lock_guard lock(process.mutex);
   const auto [list, index] = find(section.slot(), handle);
-  if (list == nullptr) return warnUnknown(call, handle);
+  if (list == nullptr) return false;
   list->entries[index]->enabled = enabled;
   publishChange();
+  return true;
 }
 
 // Waits until no thread is inside the callback any more. From inside a callback, a thread that itself waits here for another one is not waited
@@ -175,8 +177,12 @@ void removeCallback(CallbackHandle handle) {
   entry != nullptr ? retire(entry) : warnUnknown("removeCallback", handle);
 }
 
-void disableCallback(CallbackHandle handle) { setEnabled("disableCallback", handle, false); }
-void reenableCallback(CallbackHandle handle) { setEnabled("reenableCallback", handle, true); }
+void disableCallback(CallbackHandle handle) {
+  if (!setEnabled(handle, false)) warnUnknown("disableCallback", handle);
+}
+void reenableCallback(CallbackHandle handle) {
+  if (!setEnabled(handle, true)) warnUnknown("reenableCallback", handle);
+}
 
 bool hasGlobalCallbacks() {
   const ControlSection section;

@@ -44,7 +44,7 @@ class RunningCallback {
 
 void complain(CallbackEntry& entry, const char* when, const char* range, const char* what) noexcept {
   if (entry.complained.exchange(true, std::memory_order_relaxed)) return;
-  base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on without it; further exceptions of this callback are not reported",
+  base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on; further exceptions of this callback are not reported",
                          when, range, what));
 }
 

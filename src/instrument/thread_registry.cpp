@@ -1,5 +1,6 @@
 #include "instrument/thread_registry.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +19,19 @@ namespace {
 pthread_key_t exit_key;
 pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
+// The thread ends, and its callbacks with it. Ranges that are still open elsewhere see that by the handle.
+void dropLocalCallbacks(ThreadSlot& slot) noexcept {
+  CallbackList& list = slot.local_callbacks;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    list.entries[i]->handle.store(INVALID_CALLBACK_HANDLE, std::memory_order_seq_cst);
+    list.entries[i]->next_free = process.free_entries;
+    process.free_entries = list.entries[i];
+  }
+  process.local_callback_count -= list.count;
+  list.count = 0;
+  publishChange();
+}
+
 void releaseSlot(void* value) noexcept {
   auto& slot = *static_cast<ThreadSlot*>(value);
   gate.enter();
@@ -29,10 +43,7 @@ void releaseSlot(void* value) noexcept {
                          writer.sinceEpoch() == process.sessions[i].start_epoch;
       alive ? writer.release() : writer.detach();
     }
-    const bool had_callbacks = slot.local_callbacks.count != 0;
-    process.local_callback_count -= slot.local_callbacks.count;
-    slot.local_callbacks.count = 0;
-    if (had_callbacks) publishChange();
+    if (slot.local_callbacks.count != 0) dropLocalCallbacks(slot);
     slot.way = kNotFast;
     slot.recording = 0;
     slot.synced_word = 0;
@@ -40,6 +51,7 @@ void releaseSlot(void* value) noexcept {
     slot.own_gate = nullptr;
     gate.expected.store(kStale, std::memory_order_relaxed);
     gate.slot = nullptr;
+    ++gate.releases;
   }
   gate.leave(kNotFast);
 }
@@ -120,6 +132,11 @@ namespace {
 
 // The gate is busy all the while: whoever comes in by a signal sees it, and that there is no slot yet.
 bool attach() noexcept {
+  // The system calls destructors of thread-specific data that often; a slot taken after the last call would never come back.
+  if (gate.releases >= PTHREAD_DESTRUCTOR_ITERATIONS - 1) {
+    process.unattached_drops.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   pthread_once(&process_once, prepareProcess);
   {
     const std::lock_guard lock(process.mutex);

@@ -33,6 +33,7 @@ struct ThreadGate {
   uint32_t epoch = 0;  // the owner's; what `expected` was made from
   capture::Writer first;
   ThreadSlot* slot = nullptr;  // the rest; made at first use
+  uint32_t releases = 0;       // how often the thread, on its way out, has given a slot back
 
   // Every way in marks the gate busy first and looks for changes second; stop and remove do it the other way round.
   uint64_t enter() noexcept {

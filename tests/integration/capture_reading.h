@@ -24,6 +24,11 @@
 namespace xsigma::profiler::test {
 
 inline constexpr bool kSanitized = XSIGMA_TEST_SANITIZED != 0;
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kThreadSanitized = true;
+#else
+inline constexpr bool kThreadSanitized = false;
+#endif
 
 // Starts, or throws the message, which fails the test.
 inline Recording record(CaptureOptions options = {}) { return std::move(startRecording(std::move(options)).value()); }

@@ -25,7 +25,7 @@ void runNumberedScopes(size_t count) {
 }
 
 TEST(Policies, ARingThatFourThreadsOverrunAccountsForEveryScope) {
-  constexpr size_t kScopes = 1'000'000;
+  constexpr size_t kScopes = kSanitized ? 100'000 : 1'000'000;
   Recording recording = record({.policy = CapturePolicy::ring, .byte_cap = 64 * 1024});
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -119,7 +119,7 @@ TEST(Policies, MarksThatFindNoRoomAreCountedBesideTheScopes) {
 }
 
 TEST(Policies, UnboundedInMemoryKeepsEverythingWhateverTheCapSays) {
-  constexpr size_t kScopes = 300'000;
+  constexpr size_t kScopes = kSanitized ? 50'000 : 300'000;
   Recording recording = record({.policy = CapturePolicy::unbounded, .byte_cap = 1});
   std::thread other([] { runScopes(kScopes); });
   runScopes(kScopes);
@@ -132,7 +132,7 @@ TEST(Policies, UnboundedInMemoryKeepsEverythingWhateverTheCapSays) {
 }
 
 TEST(Policies, UnboundedInAFileKeepsEverythingAndTheFileSaysTheSame) {
-  constexpr size_t kScopes = 300'000;
+  constexpr size_t kScopes = kSanitized ? 50'000 : 300'000;
   const TemporaryFile file("unbounded.xst");
   Recording recording = record({.policy = CapturePolicy::unbounded, .path = file.path});
   runNumberedScopes(kScopes);
@@ -152,7 +152,7 @@ TEST(Policies, UnboundedInAFileKeepsEverythingAndTheFileSaysTheSame) {
 }
 
 TEST(Policies, APlainScopeTakesNoMoreThanTwentyFourBytes) {
-  constexpr size_t kScopes = 1'000'000;
+  constexpr size_t kScopes = kSanitized ? 100'000 : 1'000'000;
   Recording recording = record();
   runScopes(kScopes);
   const Capture capture = recording.stop();

@@ -11,7 +11,7 @@
 namespace xsigma::profiler::test {
 namespace {
 
-constexpr size_t kThreads = 10'000;
+constexpr size_t kThreads = kSanitized ? 2'000 : 10'000;
 constexpr size_t kAlive = 64;
 constexpr size_t kBytesPerScope = 20;
 constexpr size_t kBytesPerThread = 128;
@@ -51,6 +51,7 @@ TEST_P(ShortLivedThreads, LoseNothingAndLeaveLittleBehind) {
   EXPECT_EQ(ledger.unfinished, 0u);
   ASSERT_EQ(ledger.threads.size(), kThreads);
   for (const ThreadLedger& thread : ledger.threads) ASSERT_EQ(thread.recorded, GetParam());
+  if (kSanitized) return;  // fewer threads, the same half-full blocks of the last 64
   EXPECT_LE(capture.info().bytes_used - empty, kThreads * (GetParam() * kBytesPerScope + kBytesPerThread));
 }
 

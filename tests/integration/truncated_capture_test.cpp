@@ -25,7 +25,7 @@ void expectPrefixAtEveryByte(const Bytes& whole) {
   ASSERT_EQ(full.size(), 2u);
   size_t opened = 0;
   size_t most = 0;
-  for (size_t size = 0; size < whole.size(); ++size) {
+  for (size_t size = 0; size < whole.size(); size += kByteStep) {
     const Expected<Capture> cut = openBytes(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size)));
     if (!cut) {
       ASSERT_LT(size, sizeof(capture::FileHeader)) << cut.message();
@@ -51,7 +51,7 @@ void expectPrefixAtEveryByte(const Bytes& whole) {
       ASSERT_FALSE(cut->damages().empty()) << "cut at " << size << " and nothing says so";
     }
   }
-  EXPECT_EQ(opened, whole.size() - sizeof(capture::FileHeader));
+  EXPECT_EQ(opened, (whole.size() - 1) / kByteStep - (sizeof(capture::FileHeader) - 1) / kByteStep);
   EXPECT_GT(most, 50u);
 }
 

@@ -67,7 +67,8 @@ inline std::vector<Scope> scopes(const Capture& capture) {
     if (each.kind == RecordKind::op_info) named_id = each.id;
     if (each.kind == RecordKind::scope_begin) {
       if (!open.empty() && found[open.back()].thread != each.thread) open.clear();
-      found.push_back({each.name, each.scope, each.file, each.line, each.thread, named_id != 0 ? named_id : each.id, each.ticks, 0, open.size()});
+      found.push_back(
+          {each.name, each.scope, each.file, each.line, each.thread, named_id != 0 ? named_id : each.id, each.ticks, 0, open.size()});
       open.push_back(found.size() - 1);
       named_id = 0;
     }

@@ -19,7 +19,7 @@ XSIGMA_PROFILER_API void recordMetadata(std::string_view key, std::string_view v
 XSIGMA_PROFILER_API void recordAsyncBegin(std::string_view name, uint64_t id) noexcept;
 XSIGMA_PROFILER_API void recordAsyncEnd(std::string_view name, uint64_t id) noexcept;
 
-// Names the calling thread in every recording. At most 64 bytes are kept; the system's name is used otherwise.
+// Names the calling thread in every recording. At most 63 bytes are kept; the system's name is used otherwise.
 XSIGMA_PROFILER_API void setThreadName(std::string_view name) noexcept;
 
 }  // namespace xsigma::profiler

@@ -122,9 +122,7 @@ TEST_F(RecordQueueTest, DoesNotHearTheMacros) {
 
 TEST_F(RecordQueueTest, DoesNotMakeTheMacrosBusy) {
   int evaluated = 0;
-  {
-    XSIGMA_PROFILE_SCOPE_DYNAMIC((++evaluated, "name"));
-  }
+  { XSIGMA_PROFILE_SCOPE_DYNAMIC((++evaluated, "name")); }
   EXPECT_EQ(evaluated, 0);
   EXPECT_TRUE(recorded::all(queue_.stop()).empty());
 }

@@ -25,7 +25,8 @@ std::vector<recorded::Seen> inputRecords(const Capture& capture) { return record
 
 TEST(RecordedInputs, OfEveryPlainKindComeBack) {
   const Capture capture = record([] {
-    XSIGMA_RECORD_FUNCTION("f", {nullptr, true, false, 42, std::numeric_limits<int64_t>::min(), 2.5, "text", std::string_view("nul\0in", 6), ""});
+    XSIGMA_RECORD_FUNCTION(
+        "f", {nullptr, true, false, 42, std::numeric_limits<int64_t>::min(), 2.5, "text", std::string_view("nul\0in", 6), ""});
   });
   const std::vector<recorded::Seen> records = inputRecords(capture);
   ASSERT_EQ(records.size(), 1u);

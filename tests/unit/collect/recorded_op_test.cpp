@@ -40,9 +40,7 @@ TEST_F(RecordedOp, CarriesItsNumbers) {
 }
 
 TEST_F(RecordedOp, WithoutNumbersTakesNoRoomForThem) {
-  {
-    XSIGMA_RECORD_USER_SCOPE("plain");
-  }
+  { XSIGMA_RECORD_USER_SCOPE("plain"); }
   const Capture capture = recording_.stop();
   ASSERT_EQ(recorded::all(capture).size(), 2u);
   EXPECT_EQ(recorded::all(capture)[0].kind, RecordKind::scope_begin);

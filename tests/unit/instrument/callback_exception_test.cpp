@@ -133,12 +133,8 @@ TEST(ScopeInACallback, DoesNotCallTheCallbackAgain) {
   starts = ends = 0;
   addGlobalCallback(RecordFunctionCallback(opensScopes, endOpensScopes));
   addGlobalCallback(RecordFunctionCallback(counts, endCounts));
-  {
-    XSIGMA_PROFILE_SCOPE("f");
-  }
-  {
-    XSIGMA_RECORD_FUNCTION("g", {});
-  }
+  { XSIGMA_PROFILE_SCOPE("f"); }
+  { XSIGMA_RECORD_FUNCTION("g", {}); }
   clearCallbacks();
   EXPECT_EQ(starts, 4);
   EXPECT_EQ(ends, 4);
@@ -147,9 +143,7 @@ TEST(ScopeInACallback, DoesNotCallTheCallbackAgain) {
 TEST(ScopeInACallback, IsRecordedLikeAnyOther) {
   Recording recording = startRecording().value();
   addGlobalCallback(RecordFunctionCallback(opensScopes, endOpensScopes));
-  {
-    XSIGMA_PROFILE_SCOPE("f");
-  }
+  { XSIGMA_PROFILE_SCOPE("f"); }
   clearCallbacks();
   const Capture capture = recording.stop();
   EXPECT_EQ(recorded::names(capture),

@@ -114,9 +114,7 @@ TEST_F(CallbackOrder, AStartWithoutAnEndAndAnEndWithoutAStartAreFine) {
   addGlobalCallback(RecordFunctionCallback(nullptr, [](const RecordFunction& function, ObserverContext* context) {
     seen.push_back(std::string("end of ") + function.name() + (context == nullptr ? " without context" : ""));
   }));
-  {
-    XSIGMA_PROFILE_SCOPE("half");
-  }
+  { XSIGMA_PROFILE_SCOPE("half"); }
   EXPECT_EQ(seen, (Log{"1 starts half", "end of half without context"}));
   EXPECT_EQ(contexts_alive, 0);
 }

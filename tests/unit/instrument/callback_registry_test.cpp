@@ -27,9 +27,7 @@ const RecordFunctionCallback counting(onStart, onEnd);
 
 int startsOfOneScope() {
   starts = 0;
-  {
-    XSIGMA_PROFILE_SCOPE("one");
-  }
+  { XSIGMA_PROFILE_SCOPE("one"); }
   return starts;
 }
 

@@ -57,8 +57,8 @@ void onEnd(const RecordFunction&, ObserverContext* context) {
 }
 
 const std::array<RecordFunctionCallback, kCallbacks> callbacks = {
-    RecordFunctionCallback(onStart<0>, onEnd<0>), RecordFunctionCallback(onStart<1>, onEnd<1>), RecordFunctionCallback(onStart<2>, onEnd<2>),
-    RecordFunctionCallback(onStart<3>, onEnd<3>)};
+    RecordFunctionCallback(onStart<0>, onEnd<0>), RecordFunctionCallback(onStart<1>, onEnd<1>),
+    RecordFunctionCallback(onStart<2>, onEnd<2>), RecordFunctionCallback(onStart<3>, onEnd<3>)};
 
 void openRanges(const std::atomic<bool>& stop) {
   while (!stop) {
@@ -111,13 +111,12 @@ TEST(CallbackRemovalStress, ThreadsMayRegisterTheirOwnAllAtOnce) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([] {
       for (int round = 0; round < 500; ++round) {
-        const CallbackHandle handle = addThreadLocalCallback(RecordFunctionCallback([](const RecordFunction&) -> std::unique_ptr<ObserverContext> {
-          ++local_starts;
-          return nullptr;
-        }));
-        {
-          XSIGMA_PROFILE_SCOPE("seen once");
-        }
+        const CallbackHandle handle =
+            addThreadLocalCallback(RecordFunctionCallback([](const RecordFunction&) -> std::unique_ptr<ObserverContext> {
+              ++local_starts;
+              return nullptr;
+            }));
+        { XSIGMA_PROFILE_SCOPE("seen once"); }
         removeCallback(handle);
         XSIGMA_PROFILE_SCOPE("not seen");
       }

@@ -89,9 +89,7 @@ TEST_F(CallbackRemoval, ARegistrationInThePlaceOfTheOldOneDoesNotEndItsRanges) {
     handle = addGlobalCallback(RecordFunctionCallback(onStart, onEnd));
   }
   EXPECT_EQ(ends, 0);
-  {
-    XSIGMA_PROFILE_SCOPE("next");
-  }
+  { XSIGMA_PROFILE_SCOPE("next"); }
   EXPECT_EQ(ends, 1);
 }
 
@@ -131,12 +129,8 @@ TEST_F(CallbackRemoval, ACallbackMayRemoveItselfAtItsEnd) {
     removeCallback(own_handle);
     onEnd(function, context);
   }));
-  {
-    XSIGMA_PROFILE_SCOPE("first");
-  }
-  {
-    XSIGMA_PROFILE_SCOPE("second");
-  }
+  { XSIGMA_PROFILE_SCOPE("first"); }
+  { XSIGMA_PROFILE_SCOPE("second"); }
   EXPECT_EQ(starts, 1);
   EXPECT_EQ(ends, 1);
   EXPECT_EQ(contexts_alive, 0);

@@ -35,6 +35,21 @@ TEST(DynamicName, IsTakenAsItIsWhenTheScopeBegins) {
   EXPECT_EQ(recorded::names(capture), (Names{"aaaa", "aaaa", "bbbb", "bbbb", "aaaa", "aaaa", "cccc", "cccc", "bbbb", "bbbb"}));
 }
 
+TEST(DynamicName, MayDifferFromAnotherInOneByteAnywhere) {
+  for (const size_t size : {1u, 7u, 8u, 15u, 16u, 24u, 25u, 64u, 200u}) {
+    Names expected(1, std::string(size, 'o'));
+    for (size_t i = 0; i < size; ++i) {
+      expected.push_back(expected[0]);
+      expected.back()[i] = 'x';
+    }
+    expected.insert(expected.end(), expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(size));
+    const Capture capture = record([&] {
+      for (const std::string& name : expected) scopeCalled(name);
+    });
+    EXPECT_EQ(recorded::names(capture), expected);
+  }
+}
+
 TEST(DynamicName, IsAsLongAsTheViewSays) {
   const std::string text = "prefix and the rest";
   const Capture capture = record([&] {
@@ -65,8 +80,8 @@ TEST(DynamicName, MayBeEmpty) {
 }
 
 TEST(DynamicName, MayHoldAnyBytes) {
-  const Names odd = {std::string("nul\0inside", 10), std::string("\0", 1), std::string("\0\0", 2),           "häßliche Größe → 日本語 🚀",
-                     "tab\tnewline\nreturn\r",     "\x01\x02\x1b[31m\x7f",   "not \xff\xfe utf-8 \xc3\x28", "quote\" backslash\\ {brace}"};
+  const Names odd = {std::string("nul\0inside", 10), std::string("\0", 1),   std::string("\0\0", 2),        "häßliche Größe → 日本語 🚀",
+                     "tab\tnewline\nreturn\r",       "\x01\x02\x1b[31m\x7f", "not \xff\xfe utf-8 \xc3\x28", "quote\" backslash\\ {brace}"};
   const Capture capture = record([&] {
     for (const std::string& name : odd) scopeCalled(name);
     for (const std::string& name : odd) scopeCalled(name);
@@ -139,9 +154,7 @@ TEST(DynamicName, IsNotEvenComputedWhileNothingListens) {
     ++evaluated;
     return std::string("computed");
   };
-  {
-    XSIGMA_PROFILE_SCOPE_DYNAMIC(name());
-  }
+  { XSIGMA_PROFILE_SCOPE_DYNAMIC(name()); }
   EXPECT_EQ(evaluated, 0);
   const Capture capture = record([&] { XSIGMA_PROFILE_SCOPE_DYNAMIC(name()); });
   EXPECT_EQ(evaluated, 1);

@@ -25,9 +25,11 @@ void watch(bool inputs, bool outputs) {
   addGlobalCallback(RecordFunctionCallback(
                         [](const RecordFunction& function) -> std::unique_ptr<ObserverContext> {
                           std::string keywords;
-                          for (const KeywordValue& each : function.kwinputs()) keywords += std::string(each.key) + "=" + std::to_string(each.value.integer());
-                          seen.push_back(std::to_string(static_cast<int>(function.scope())) + ":" + function.name() + "(" + text(function.inputs()) + ";" +
-                                         keywords + ")#" + std::to_string(function.seqNr()) + "@" + std::to_string(function.debugHandle()));
+                          for (const KeywordValue& each : function.kwinputs())
+                            keywords += std::string(each.key) + "=" + std::to_string(each.value.integer());
+                          seen.push_back(std::to_string(static_cast<int>(function.scope())) + ":" + function.name() + "(" +
+                                         text(function.inputs()) + ";" + keywords + ")#" + std::to_string(function.seqNr()) + "@" +
+                                         std::to_string(function.debugHandle()));
                           return nullptr;
                         },
                         [](const RecordFunction& function, ObserverContext*) {
@@ -60,9 +62,9 @@ TEST_F(RecordMacros, OpenRangesOfTheirKindWithInputsAndNumbers) {
   XSIGMA_RECORD_USER_SCOPE_WITH_KWARGS_ONLY("user keyed", keywords);
   XSIGMA_RECORD_WITH_SCOPE_DEBUG_HANDLE_AND_INPUTS(RecordScope::CUSTOM_CLASS, "debug", 11, inputs);
   XSIGMA_RECORD_EDGE_SCOPE_WITH_DEBUG_HANDLE_AND_INPUTS("edge", 12, inputs);
-  EXPECT_EQ(seen, (Log{"0:function(1,2;)#-1@-1", "0:numbered(1,2;)#7@-1", "0:keyed(1,2;k=5)#-1@-1", "0:both(1,2;k=5)#8@-1", "0:listed(3,4,5;)#-1@-1",
-                       "1:backward(1,2;)#9@-1", "2:script(1,2;)#-1@-1", "7:user(;)#-1@-1", "7:user with(1,2;)#-1@-1", "7:user keyed(;k=5)#-1@-1",
-                       "4:debug(1,2;)#-1@11", "6:edge(1,2;)#-1@12"}));
+  EXPECT_EQ(seen, (Log{"0:function(1,2;)#-1@-1", "0:numbered(1,2;)#7@-1", "0:keyed(1,2;k=5)#-1@-1", "0:both(1,2;k=5)#8@-1",
+                       "0:listed(3,4,5;)#-1@-1", "1:backward(1,2;)#9@-1", "2:script(1,2;)#-1@-1", "7:user(;)#-1@-1",
+                       "7:user with(1,2;)#-1@-1", "7:user keyed(;k=5)#-1@-1", "4:debug(1,2;)#-1@11", "6:edge(1,2;)#-1@12"}));
 }
 
 TEST_F(RecordMacros, PassNoInputsToThoseWhoDoNotNeedThem) {
@@ -123,7 +125,9 @@ TEST_F(RecordMacros, OutputsThatNobodyNeedsAreNotKept) {
 TEST_F(RecordMacros, MayStandTwiceInABlockBesideAVariableCalledGuard) {
   watch(false, false);
   int guard = 5;
+  // clang-format off
   XSIGMA_RECORD_FUNCTION("a", {}); XSIGMA_RECORD_FUNCTION("b", {});
+  // clang-format on
   XSIGMA_RECORD_USER_SCOPE("c");
   ++guard;
   EXPECT_EQ(guard, 6);
@@ -148,9 +152,9 @@ TEST_F(RecordMacros, UnderTheirBareNamesAreTheSame) {
   RECORD_USER_SCOPE_WITH_KWARGS_ONLY("user keyed", keywords);
   RECORD_WITH_SCOPE_DEBUG_HANDLE_AND_INPUTS(RecordScope::KERNEL_FUNCTION_DTYPE, "debug", 11, {1});
   RECORD_EDGE_SCOPE_WITH_DEBUG_HANDLE_AND_INPUTS("edge", 12, {1});
-  EXPECT_EQ(seen, (Log{"0:function(1;)#2@-1", "function->3", "5:scoped(1;)#-1@-1", "0:in out(1;)#-1@-1", "9:model(1;)#-1@-1", "model->3", "in out->2",
-                       "2:script(1;)#-1@-1", "7:user(;)#-1@-1", "7:user with(1;)#-1@-1", "7:user keyed(;k=5)#-1@-1", "3:debug(1;)#-1@11",
-                       "6:edge(1;)#-1@12"}));
+  EXPECT_EQ(seen, (Log{"0:function(1;)#2@-1", "function->3", "5:scoped(1;)#-1@-1", "0:in out(1;)#-1@-1", "9:model(1;)#-1@-1", "model->3",
+                       "in out->2", "2:script(1;)#-1@-1", "7:user(;)#-1@-1", "7:user with(1;)#-1@-1", "7:user keyed(;k=5)#-1@-1",
+                       "3:debug(1;)#-1@11", "6:edge(1;)#-1@12"}));
 }
 
 }  // namespace

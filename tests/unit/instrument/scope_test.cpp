@@ -52,9 +52,7 @@ TEST(Scope, IsRecordedWithItsNamePlaceAndKind) {
 
 TEST(Scope, LastsAsLongAsItsBlock) {
   const Capture capture = record([] {
-    {
-      XSIGMA_PROFILE_SCOPE("first");
-    }
+    { XSIGMA_PROFILE_SCOPE("first"); }
     XSIGMA_PROFILE_SCOPE("second");
   });
   const recorded::Scope first = recorded::scope(capture, "first");
@@ -107,8 +105,12 @@ TEST(Scope, NestsInTheOrderOfTheSource) {
 }
 
 TEST(Scope, MayShareALineWithOthers) {
-  const uint32_t line = __LINE__ + 1;
-  const Capture capture = record([] { XSIGMA_PROFILE_SCOPE("a"); XSIGMA_PROFILE_SCOPE("b"); XSIGMA_PROFILE_SCOPE_DYNAMIC("c"); XSIGMA_PROFILE_BLOCK("d"); });
+  const uint32_t line = __LINE__ + 3;
+  const Capture capture = record([] {
+    // clang-format off
+    XSIGMA_PROFILE_SCOPE("a"); XSIGMA_PROFILE_SCOPE("b"); XSIGMA_PROFILE_SCOPE_DYNAMIC("c"); XSIGMA_PROFILE_BLOCK("d");
+    // clang-format on
+  });
   ASSERT_EQ(recorded::names(capture), (Names{"a", "b", "c", "d"}));
   EXPECT_EQ(recorded::scope(capture, "a").line, line);
   EXPECT_EQ(recorded::scope(capture, "b").line, line);
