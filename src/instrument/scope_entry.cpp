@@ -153,9 +153,10 @@ ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
 
 void endScope(ScopeToken token) noexcept {
   const uint64_t was = gate.enter();
-  if (was == gate.expected.load(std::memory_order_relaxed) && epochOf(token.reference) == gate.epoch) [[likely]] {
+  const auto head = static_cast<uint32_t>(token.reference);
+  if (was == gate.expected.load(std::memory_order_relaxed) && was + head == token.reference) [[likely]] {  // still the epoch of the begin
     const uint64_t ticks = base::readTicks();
-    if (gate.first.tryEnd(static_cast<uint32_t>(token.reference) ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
+    if (gate.first.tryEnd(head ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
   }
   endSlow(token, was);
 }

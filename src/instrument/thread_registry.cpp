@@ -113,7 +113,6 @@ void sync(ThreadSlot& slot) noexcept {
   const bool plain = slot.single && slot.steps.scopes == 0 && slot.enabled && !slot.fence;
   slot.synced_word = word;
   slot.way = slot.fence || word == 0 ? kNotFast : slot.epochHigh() + (plain ? 0 : kGeneral);
-  slot.own_gate->epoch = epochOf(word);
   slot.own_gate->expected.store(slot.fence ? kStale : slot.epochHigh(), std::memory_order_relaxed);
 }
 

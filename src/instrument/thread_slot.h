@@ -30,7 +30,6 @@ struct ThreadGate {
   // `expected` is set by the owner and made stale by whoever changes sessions or callbacks, both under the registry's lock.
   std::atomic<uint64_t> armed{kNotFast};
   std::atomic<uint64_t> expected{kStale};
-  uint32_t epoch = 0;  // the owner's; what `expected` was made from
   capture::Writer first;
   ThreadSlot* slot = nullptr;  // the rest; made at first use
   uint32_t releases = 0;       // how often the thread, on its way out, has given a slot back
