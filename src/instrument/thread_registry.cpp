@@ -162,13 +162,13 @@ ThreadSlot* attachThread() noexcept {
 ThreadSlot* settleSlow(uint64_t was, bool scope) noexcept {
   ThreadSlot* slot = gate.slot;
   if (was == kBusy) {
-    if (slot == nullptr) {
+    // Not attached yet, or not to all that runs now: every running capture counts it.
+    if (slot == nullptr || slot->synced_word != detail::active_word.load(std::memory_order_relaxed)) {
       if (scope) process.unattached_drops.fetch_add(1, std::memory_order_relaxed);
       return nullptr;
     }
     for (uint32_t i = 0; i < kMaxSessions; ++i) {
-      capture::Writer& writer = slot->writerOf(i);
-      if (writer.sink() != nullptr) writer.noteReentrant(scope);
+      if ((slot->recording >> i & 1) != 0) slot->writerOf(i).noteReentrant(scope);
     }
     return nullptr;
   }

@@ -64,7 +64,7 @@ TEST(Restart, AThousandTimesUnderRunningThreads) {
 TEST(Restart, ToAFileUnderRunningThreads) {
   const BusyThreads threads(3);
   const TemporaryFile file("restart.xst");
-  for (int i = 0; i < (kSanitized ? 50 : 200); ++i) {
+  for (int i = 0; i < (kSanitized ? 20 : 40); ++i) {
     Recording recording = record({.policy = CapturePolicy::unbounded, .path = file.path});
     usleep(300);
     const Capture capture = recording.stop();

@@ -55,14 +55,18 @@ TEST(ThreadEnd, ScopesOfDestructorsAreRecorded) {
   pthread_key_delete(later_key);
 }
 
-TEST(ThreadEnd, ADestructorThatComesBackIsRecordedEachTime) {
+TEST(ThreadEnd, ADestructorThatComesBackIsRecordedOrCountedEachTime) {
+  if (kThreadSanitized) GTEST_SKIP() << "the sanitizer's own state of a thread is gone in the last round of destructors";
   Recording recording = record();
   pthread_key_create(&later_key, recordAgainAndAgain);
   std::thread thread([] { pthread_setspecific(later_key, &later_key); });
   thread.join();
   const Capture capture = recording.stop();
-  EXPECT_EQ(countRecords(capture, RecordKind::scope_end, "end.again"), static_cast<size_t>(PTHREAD_DESTRUCTOR_ITERATIONS));
-  EXPECT_TRUE(capture.ledger().whole());
+  const Ledger ledger = capture.ledger();
+  expectLedgerAddsUp(ledger);
+  EXPECT_EQ(ledger.attempted, static_cast<uint64_t>(PTHREAD_DESTRUCTOR_ITERATIONS));
+  EXPECT_GE(countRecords(capture, RecordKind::scope_end, "end.again"), 1u);
+  EXPECT_EQ(countRecords(capture, RecordKind::scope_end, "end.again"), ledger.recorded);
   pthread_key_delete(later_key);
 }
 
