@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kSlabBytes = size_t{2} << 20;
 constexpr size_t kChunksPerCap = 16;
+constexpr uint32_t kRetryAfter = 4096;
 constexpr uint32_t kWorthGoingOnWords = 64;  // less room than this in a block is left unused
 
 size_t tableReserve(CapturePolicy policy, size_t byte_cap) {
@@ -53,11 +54,13 @@ void BlockPool::prepare(BlockHeader* block, BlockType type, size_t bytes) noexce
 
 BlockHeader* BlockPool::takeFresh(size_t wanted_bytes, size_t limit, BlockType type) noexcept {
   if (frontier_ + kPageBytes > limit) return nullptr;
+  if (disk_full_ && ++refused_ % kRetryAfter != 0) return nullptr;  // asking the system each time would cost the program dearly
   const size_t bytes = std::min(wanted_bytes, (limit - frontier_) / kPageBytes * kPageBytes);
   if (!store_.back(frontier_ + bytes)) {
     disk_full_ = true;
     return nullptr;
   }
+  disk_full_ = false;
   BlockHeader* const block = at(frontier_);
   frontier_ += bytes;
   prepare(block, type, bytes);
@@ -130,8 +133,10 @@ void BlockPool::giveBack(BlockHeader* block) noexcept {
 BlockHeader* BlockPool::takeTable() noexcept {
   const std::lock_guard lock(mutex_);
   if (stopped_) return nullptr;
+  if (table_total_ + table_bytes_ > byte_limit_ / 2) return nullptr;
   BlockHeader* block = takeFresh(table_bytes_, byte_limit_, BlockType::table);
   if (block == nullptr && policy_ == CapturePolicy::ring && closed_count_ > 1) block = takeOldest(BlockType::table);
+  if (block != nullptr) table_total_ += block->pages * kPageBytes;
   return block;
 }
 

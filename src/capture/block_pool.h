@@ -62,6 +62,8 @@ class BlockPool {
   uint32_t generation_ = 0;
   bool stopped_ = false;
   bool disk_full_ = false;
+  uint32_t refused_ = 0;    // takes since then
+  size_t table_total_ = 0;  // tables leave half of the capture to the records
 
   // Blocks with room that their threads have left; the latest first.
   static constexpr size_t kMaxPartial = 1024;

@@ -85,7 +85,7 @@ uint32_t NameTable::internString(std::string_view text) noexcept {
   if (copy == nullptr) return 0;
   std::memcpy(copy, text.data(), text.size());
   const uint32_t id = ++string_count_;
-  strings_[id] = {copy, static_cast<uint32_t>(text.size()), hash};
+  strings_[id] = {copy, static_cast<uint32_t>(text.size()), hash, {}};
   string_index_.slots[at] = id;
   return id;
 }
@@ -98,18 +98,18 @@ std::string_view NameTable::string(uint32_t id) const noexcept {
 uint32_t NameTable::internSite(std::string_view name, std::string_view file, uint32_t line, RecordScope scope) noexcept {
   const Site wanted{internString(name), internString(file), line, scope};
   if (site_count_ >= kMaxSiteCount || !reserveArray(sites_, site_capacity_, site_count_) ||
-      !reserve(site_index_, site_count_, [this](uint32_t id) { return siteHash(sites_[id]); })) {
+      !reserve(site_index_, site_count_, [this](uint32_t id) { return siteHash(sites_[id].site); })) {
     return kOverflow;
   }
   uint32_t at = siteHash(wanted) & (site_index_.capacity - 1);
   for (; site_index_.slots[at] != 0; at = (at + 1) & (site_index_.capacity - 1)) {
-    const Site& known = sites_[site_index_.slots[at]];
+    const Site& known = sites_[site_index_.slots[at]].site;
     if (known.name == wanted.name && known.file == wanted.file && known.line == wanted.line && known.scope == wanted.scope) {
       return site_index_.slots[at];
     }
   }
   const uint32_t id = ++site_count_;
-  sites_[id] = wanted;
+  sites_[id] = {wanted, {}};
   site_index_.slots[at] = id;
   return id;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "xsigma/profiler/record_scope.h"
 
@@ -27,7 +28,12 @@ class NameTable {
   uint32_t internSite(std::string_view name, std::string_view file, uint32_t line, RecordScope scope) noexcept;
 
   std::string_view string(uint32_t id) const noexcept;
-  const Site& site(uint32_t id) const noexcept { return sites_[id]; }
+  const Site& site(uint32_t id) const noexcept { return sites_[id].site; }
+
+  // Which captures have an entry: each has a place among kCaptures and a number that no other capture in that place had. True the first time.
+  static constexpr uint32_t kCaptures = 4;
+  bool markStringWritten(uint32_t id, uint32_t place, uint32_t number) noexcept { return mark(strings_[id].written[place], number); }
+  bool markSiteWritten(uint32_t id, uint32_t place, uint32_t number) noexcept { return mark(sites_[id].written[place], number); }
   uint32_t stringCount() const noexcept { return string_count_; }
   uint32_t siteCount() const noexcept { return site_count_; }
 
@@ -36,6 +42,11 @@ class NameTable {
     const char* bytes;
     uint32_t size;
     uint32_t hash;
+    uint32_t written[kCaptures];
+  };
+  struct SiteEntry {
+    Site site;
+    uint32_t written[kCaptures];
   };
   // An open-addressing set of ids, half full at most.
   struct Index {
@@ -48,11 +59,12 @@ class NameTable {
   template <typename T>
   static bool reserveArray(T*& array, uint32_t& capacity, uint32_t count) noexcept;
   static uint32_t siteHash(const Site& site) noexcept;
+  static bool mark(uint32_t& written, uint32_t number) noexcept { return std::exchange(written, number) != number; }
 
   Text* strings_ = nullptr;
   uint32_t string_capacity_ = 0;
   uint32_t string_count_ = 0;  // ids 1 … count
-  Site* sites_ = nullptr;
+  SiteEntry* sites_ = nullptr;
   uint32_t site_capacity_ = 0;
   uint32_t site_count_ = 0;
   Index string_index_;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -84,7 +85,8 @@ Expected<Store> Store::create(const std::string& path, size_t reserve_bytes) {
     store.backed_bytes_ = store.reserved_bytes_;
   } else {
     store.path_ = path;
-    std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+    static constinit std::atomic<uint32_t> made{0};
+    std::string temporary = fmt::format("{}.{}.{}.tmp", path, getpid(), made.fetch_add(1));
     struct stat existing{};
     if (stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
       return Status(StatusCode::io_error, fmt::format("cannot record to '{}': it is there and is not a regular file. Name a file", path));

@@ -22,10 +22,11 @@ using capture::Sink;
 
 namespace {
 
-// Under the registry's lock: what the process knows so far goes into the new capture.
-void writeNames(Sink& sink) noexcept {
-  for (uint32_t id = 1; id <= process.names.stringCount(); ++id) sink.addString(id, process.names.string(id));
-  for (uint32_t id = 1; id <= process.names.siteCount(); ++id) sink.addSite(id, process.names.site(id));
+// Under the registry's lock: a place in the source keeps its id, so it must be known before it is used again. Other names come as they are used.
+void writePlaces(const Session& session, uint32_t place) noexcept {
+  for (uint32_t id = 1; id <= process.names.siteCount(); ++id) {
+    if (process.names.site(id).file != 0) writeSite(session, place, id);
+  }
 }
 
 // Under the registry's and the pool's lock: where every thread stands is where the capture ends.
@@ -69,14 +70,15 @@ Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& 
     live->stopped_ = true;
     return Status(StatusCode::busy, fmt::format("{} recordings are running already, the most that may at once. Stop one first", kMaxSessions));
   }
-  writeNames(*live->sink_);
+  live->session_ = static_cast<uint32_t>(free - process.sessions);
+  live->start_epoch_ = process.epoch + 1;
+  const Session session{live->sink_.get(), live->start_epoch_, feed == Feed::by_hand};
+  writePlaces(session, live->session_);
   if (const Status status = live->sink_->publish(); !status) {
     live->stopped_ = true;
     return status;
   }
-  live->session_ = static_cast<uint32_t>(free - process.sessions);
-  live->start_epoch_ = process.epoch + 1;
-  *free = {live->sink_.get(), live->start_epoch_, feed == Feed::by_hand};
+  *free = session;
   publishChange();
   return live;
 }

@@ -20,6 +20,7 @@ class NameCache {
 
   // By content, whatever the address. Null if this thread has not used the name lately.
   const Entry* find(std::string_view name, RecordScope scope) const noexcept;
+  void clear() noexcept { std::memset(static_cast<void*>(entries_), 0, sizeof entries_); }
   void add(std::string_view name, RecordScope scope, const char* copy, uint32_t head) noexcept;
 
  private:

@@ -27,31 +27,42 @@ void publishChange() noexcept {
   }
 }
 
+namespace {
+
+void writeString(const Session& session, uint32_t place, uint32_t id) noexcept {
+  if (id != 0 && process.names.markStringWritten(id, place, session.start_epoch)) session.sink->addString(id, process.names.string(id));
+}
+
+}  // namespace
+
+void writeSite(const Session& session, uint32_t place, uint32_t id) noexcept {
+  if (!process.names.markSiteWritten(id, place, session.start_epoch)) return;
+  const capture::Site& site = process.names.site(id);
+  writeString(session, place, site.name);
+  writeString(session, place, site.file);
+  session.sink->addSite(id, site);
+}
+
 uint32_t internString(std::string_view text) noexcept {
-  const uint32_t known = process.names.stringCount();
   const uint32_t id = process.names.internString(text);
-  if (process.names.stringCount() != known) {
-    for (const Session& session : process.sessions) {
-      if (session.sink != nullptr) session.sink->addString(id, process.names.string(id));
-    }
+  for (uint32_t place = 0; place < kMaxSessions; ++place) {
+    if (process.sessions[place].sink != nullptr) writeString(process.sessions[place], place, id);
   }
   return id;
 }
 
 uint32_t internSite(std::string_view name, std::string_view file, uint32_t line, RecordScope scope) noexcept {
-  internString(name);
-  internString(file);
-  const uint32_t known = process.names.siteCount();
   const uint32_t id = process.names.internSite(name, file, line, scope);
-  if (process.names.siteCount() != known) {
-    for (const Session& session : process.sessions) {
-      if (session.sink != nullptr) session.sink->addSite(id, process.names.site(id));
-    }
+  if (id == capture::NameTable::kOverflow) return id;
+  for (uint32_t place = 0; place < kMaxSessions; ++place) {
+    if (process.sessions[place].sink != nullptr) writeSite(process.sessions[place], place, id);
   }
   return id;
 }
 
 void attachWriter(ThreadSlot& slot, uint32_t index) noexcept {
+  static_assert(kMaxSessions == capture::NameTable::kCaptures);
+  if (slot.names != nullptr) slot.names->clear();  // a name that was used before is written to the new capture when it is used again
   const Session& session = process.sessions[index];
   if (slot.name[0] == 0) {
     char system_name[16] = {};

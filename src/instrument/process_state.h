@@ -51,8 +51,9 @@ extern ProcessState process;
 // All of these under process.mutex.
 // Counts a change, publishes the active word that goes with it and sends every thread the general way once.
 void publishChange() noexcept;
-// As NameTable's; what is new goes to every running capture first.
+// As NameTable's; every running capture gets what it has not.
 uint32_t internString(std::string_view text) noexcept;
+void writeSite(const Session& session, uint32_t place, uint32_t id) noexcept;
 uint32_t internSite(std::string_view name, std::string_view file, uint32_t line, RecordScope scope) noexcept;
 // Gives the slot's thread a place in the session's capture.
 void attachWriter(ThreadSlot& slot, uint32_t session) noexcept;
