@@ -25,7 +25,7 @@ class NameCache {
 
  private:
   static constexpr uint32_t kWays = 4;
-  static constexpr uint32_t kSetBits = 6;
+  static constexpr uint32_t kSetBits = 7;
   static constexpr size_t kCovered = 24;
   static constexpr uint64_t kUsed = 0x80;  // of `about`
 
@@ -36,6 +36,7 @@ class NameCache {
         first = load(name.data());
         middle = load(name.data() + size / 2 - 4);
         last = load(name.data() + size - 8);
+        for (size_t at = 8; size > kCovered && at < size - 8; at += 8) inside = (inside << 23 | inside >> 41) + load(name.data() + at);
       } else if (size >= 8) {
         first = load(name.data());
         last = load(name.data() + size - 8);
@@ -44,8 +45,8 @@ class NameCache {
       }
     }
     uint32_t set() const noexcept {
-      const uint64_t mixed = first ^ (middle << 21 | middle >> 43) ^ (last << 42 | last >> 22) ^ about;
-      return static_cast<uint32_t>(mixed * 0x9E3779B97F4A7C15u >> (64 - kSetBits));
+      const uint64_t mixed = (first ^ about) * 0x9E3779B97F4A7C15u + (middle ^ inside) * 0xC2B2AE3D27D4EB4Fu + last * 0x165667B19E3779F9u;
+      return static_cast<uint32_t>((mixed ^ mixed >> 29) * 0xFF51AFD7ED558CCDu >> (64 - kSetBits));
     }
     static uint64_t load(const char* from) noexcept {
       uint64_t bytes;
@@ -55,6 +56,7 @@ class NameCache {
 
     uint64_t about;
     uint64_t first = 0, middle = 0, last = 0;
+    uint64_t inside = 0;  // of a longer name: what lies between, for the choice of the set
   };
 
   Entry entries_[kWays << kSetBits];

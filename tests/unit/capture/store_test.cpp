@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <string>
 
 namespace xsigma::profiler::capture {
 namespace {
