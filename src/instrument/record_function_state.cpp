@@ -155,6 +155,7 @@ void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
       if (handle == 0) handle = ids[index];
       writer.commit(words + capture::kBeginWords, 1);
     });
+    recorded = dropped != slot.recording;
   }
   slot.leave();
 }

@@ -109,7 +109,8 @@ class XSIGMA_PROFILER_API Recording {
 };
 
 // Records all threads from now on. The environment goes before the options: XSIGMA_PROFILER_POLICY (unbounded, stop_when_full, ring),
-// XSIGMA_PROFILER_CAP (bytes, or with K, M, G) and XSIGMA_PROFILER_FILE (a path). Up to four recordings run at once.
+// XSIGMA_PROFILER_CAP (bytes, or with K, M, G) and XSIGMA_PROFILER_FILE (a path). XSIGMA_PROFILER_CLOCK (auto, counter, monotonic) says where times
+// come from; auto takes the cycle counter if it is invariant. Up to four recordings run at once.
 XSIGMA_PROFILER_API Expected<Recording> startRecording(CaptureOptions options = {});
 
 // Opens a capture file: finished, live, killed or cut short.
