@@ -42,7 +42,7 @@ class RunningCallback {
   ThreadSlot& slot_;
 };
 
-void complain(CallbackEntry& entry, const char* when, const char* range, const char* what) noexcept {
+__attribute__((noinline, cold)) void complain(CallbackEntry& entry, const char* when, const char* range, const char* what) noexcept {
   if (entry.complained.exchange(true, std::memory_order_relaxed)) return;
   base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on; further exceptions of this callback are not reported",
                          when, range, what));
@@ -85,6 +85,14 @@ RecordFunction* RecordFunctionState::createObserved(void* memory, RecordScope sc
   return function;
 }
 
+void RecordFunctionState::destroyObserved(RecordFunction& function) noexcept {
+  if (!function.active_) return;
+  RecordFunctionState& state = of(function);
+  state.end(function);
+  function.active_ = false;
+  state.~RecordFunctionState();
+}
+
 void RecordFunctionState::pickObservers(ThreadSlot& slot, RecordScope scope) noexcept {
   for (uint32_t i = 0; i < slot.steps.count; ++i) {
     CallbackStep& step = slot.steps.steps[i];
@@ -97,7 +105,8 @@ void RecordFunctionState::pickObservers(ThreadSlot& slot, RecordScope scope) noe
       new (&inlineObservers()[observer_count]) Observer(std::move(observer));
     } else {
       try {
-        more_observers.push_back(std::move(observer));
+        if (more_observers == nullptr) more_observers = std::make_unique<std::vector<Observer>>();
+        more_observers->push_back(std::move(observer));
       } catch (const std::bad_alloc&) {
         return;
       }
@@ -132,9 +141,10 @@ void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
     begin_epoch = epochOf(slot.synced_word);
     const bool detailed = details.any();
     if (slot.single && !detailed) {
-      ids[0] = ids[1] = ids[2] = ids[3] = gate.first.nextId();
+      const uint64_t id = gate.first.nextId();
       if (gate.first.tryBegin(head, begin_ticks)) {
-        if (handle == 0) handle = ids[0];
+        ids[slot.single_session] = id;
+        if (handle == 0) handle = id;
         return slot.leave();
       }
     }
@@ -190,13 +200,18 @@ void RecordFunctionState::recordEnd() noexcept {
 
 namespace instrument {
 
-detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept {
+__attribute__((noinline, cold)) void* newFrame() noexcept {
+  const std::lock_guard lock(process.mutex);
+  return base::allocateForever(sizeof(RecordFunction), alignof(RecordFunction));
+}
+
+// Flattened: with one callback and one recording, calls would be most of the cost.
+__attribute__((flatten)) detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept {
   void* memory = slot.free_frames;
   if (memory != nullptr) {
     slot.free_frames = *static_cast<void**>(memory);
   } else {
-    const std::lock_guard lock(process.mutex);
-    memory = base::allocateForever(sizeof(RecordFunction), alignof(RecordFunction));
+    memory = newFrame();
   }
   if (memory == nullptr) {
     slot.leave();
@@ -211,10 +226,9 @@ detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t he
   return {1, reinterpret_cast<uint64_t>(function) | kFrameBit};
 }
 
-void endObserved(detail::ScopeToken token) noexcept {
+__attribute__((flatten)) void endObserved(detail::ScopeToken token) noexcept {
   auto* const function = reinterpret_cast<RecordFunction*>(token.reference & ~kFrameBit);
-  if (function->isActive()) RecordFunctionState::of(*function).end(*function);
-  function->~RecordFunction();
+  RecordFunctionState::destroyObserved(*function);
   ThreadSlot* const slot = gate.slot;
   if (slot == nullptr) return;
   *reinterpret_cast<void**>(function) = slot->free_frames;

@@ -31,6 +31,7 @@ struct RecordFunctionState {
   static bool create(RecordFunction& function, instrument::ThreadSlot& slot) noexcept;
   // A RecordFunction at `memory` that is active already.
   static RecordFunction* createObserved(void* memory, RecordScope scope, instrument::ThreadSlot& slot) noexcept;
+  static void destroyObserved(RecordFunction& function) noexcept;
 
   ~RecordFunctionState() {
     for (uint32_t i = 0; i < observer_count && i < kInlineObservers; ++i) inlineObservers()[i].~Observer();
@@ -43,7 +44,7 @@ struct RecordFunctionState {
   // Records the end, runs end callbacks: once.
   void end(RecordFunction& function) noexcept;
 
-  Observer& observer(uint32_t i) noexcept { return i < kInlineObservers ? inlineObservers()[i] : more_observers[i - kInlineObservers]; }
+  Observer& observer(uint32_t i) noexcept { return i < kInlineObservers ? inlineObservers()[i] : (*more_observers)[i - kInlineObservers]; }
   Observer* inlineObservers() noexcept { return std::launder(reinterpret_cast<Observer*>(observer_bytes)); }
 
   capture::OpDetails details;
@@ -53,7 +54,7 @@ struct RecordFunctionState {
   uint64_t begin_ticks = 0;
   uint64_t ids[instrument::kMaxSessions];  // in each capture
   std::unique_ptr<instrument::OwnedValues> outputs;
-  std::vector<Observer> more_observers;
+  std::unique_ptr<std::vector<Observer>> more_observers;
   uint32_t head = 0;
   uint32_t begin_epoch = 0;
   uint32_t observer_count = 0;

@@ -109,6 +109,7 @@ void sync(ThreadSlot& slot) noexcept {
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
   slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock;
+  slot.single_session = static_cast<uint8_t>(only);
   if (slot.single) slot.putFirst(only);
   const bool plain = slot.single && slot.steps.scopes == 0 && slot.enabled && !slot.fence;
   slot.synced_word = word;

@@ -57,6 +57,7 @@ struct alignas(64) ThreadSlot {
   uint64_t way = kNotFast;                     // what `armed` is while the thread is elsewhere
   bool enabled = true;    // enableRecordFunction
   bool single = false;    // the gate's writer is the only one, and its ticks are plain counter reads
+  uint8_t single_session = 0;
   bool ordered = false;   // end stamps wait
   bool records_inputs = false;
   bool counter_is_clock = false;
