@@ -1,23 +1,6 @@
 #include "instrument/name_cache.h"
 
 namespace xsigma::profiler::instrument {
-namespace {
-
-// First and last eight bytes are known to be equal. Quicker than memcmp for the length of a name.
-bool sameInside(const char* copy, std::string_view name) noexcept {
-  const size_t last = name.size() - 8;
-  for (size_t at = 8; at < last; at += 8) {
-    uint64_t ours;
-    uint64_t theirs;
-    std::memcpy(&ours, copy + at, sizeof ours);
-    std::memcpy(&theirs, name.data() + at, sizeof theirs);
-    if (ours != theirs) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 const NameCache::Entry* NameCache::find(std::string_view name, RecordScope scope) const noexcept {
   const Key key(name, scope);
   const Entry* const set = &entries_[key.set() * kWays];

@@ -18,6 +18,14 @@ class NameCache {
     uint32_t head;                 // of a begin record
   };
 
+  // Whether the entry, the one this thread used last, is the name: no search, all bytes compared. Short names are left to the search.
+  static bool isName(const Entry& entry, std::string_view name, RecordScope scope) noexcept {
+    const size_t size = name.size();
+    if (size < 8 || entry.about != aboutOf(size, scope)) return false;
+    const char* const text = name.data();
+    return load(text) == entry.first && load(text + size - 8) == entry.last && (size <= 16 || sameInside(entry.copy, name));
+  }
+
   // By content, whatever the address. Null if this thread has not used the name lately.
   const Entry* find(std::string_view name, RecordScope scope) const noexcept;
   void clear() noexcept { std::memset(static_cast<void*>(entries_), 0, sizeof entries_); }
@@ -29,8 +37,23 @@ class NameCache {
   static constexpr size_t kCovered = 24;
   static constexpr uint64_t kUsed = 0x80;  // of `about`
 
+  static uint64_t aboutOf(size_t size, RecordScope scope) noexcept { return size << 8 | static_cast<uint8_t>(scope) | kUsed; }
+  static uint64_t load(const char* from) noexcept {
+    uint64_t bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return bytes;
+  }
+  // First and last eight bytes are known to be equal. Quicker than memcmp for the length of a name.
+  static bool sameInside(const char* copy, std::string_view name) noexcept {
+    const size_t last = name.size() - 8;
+    for (size_t at = 8; at < last; at += 8) {
+      if (load(copy + at) != load(name.data() + at)) return false;
+    }
+    return true;
+  }
+
   struct Key {
-    Key(std::string_view name, RecordScope scope) noexcept : about(name.size() << 8 | static_cast<uint8_t>(scope) | kUsed) {
+    Key(std::string_view name, RecordScope scope) noexcept : about(aboutOf(name.size(), scope)) {
       const size_t size = name.size();
       if (size >= 16) {
         first = load(name.data());
@@ -48,12 +71,6 @@ class NameCache {
       const uint64_t mixed = (first ^ about) * 0x9E3779B97F4A7C15u + (middle ^ inside) * 0xC2B2AE3D27D4EB4Fu + last * 0x165667B19E3779F9u;
       return static_cast<uint32_t>((mixed ^ mixed >> 29) * 0xFF51AFD7ED558CCDu >> (64 - kSetBits));
     }
-    static uint64_t load(const char* from) noexcept {
-      uint64_t bytes;
-      std::memcpy(&bytes, from, sizeof bytes);
-      return bytes;
-    }
-
     uint64_t about;
     uint64_t first = 0, middle = 0, last = 0;
     uint64_t inside = 0;  // of a longer name: what lies between, for the choice of the set

@@ -63,6 +63,14 @@ __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) no
   return beginInWriters(*slot, head);
 }
 
+// A name that is not the one used last. Null if this thread has not used it lately.
+__attribute__((noinline)) const NameCache::Entry* searchName(std::string_view name, RecordScope scope) noexcept {
+  NameCache* const names = gate.slot->names;
+  const NameCache::Entry* const known = names != nullptr ? names->find(name, scope) : nullptr;
+  if (known != nullptr) gate.recent_name = known;
+  return known;
+}
+
 __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScope scope, uint64_t was) noexcept {
   ThreadSlot* const slot = settle(was);
   if (slot == nullptr) return {};
@@ -140,8 +148,9 @@ ScopeToken beginScope(ScopeSite& site) noexcept {
 
 ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
   const uint64_t was = gate.enter();
-  if (was == gate.expected.load(std::memory_order_relaxed) && gate.slot->names != nullptr) [[likely]] {
-    const NameCache::Entry* const known = gate.slot->names->find(name, scope);
+  if (was == gate.expected.load(std::memory_order_relaxed)) [[likely]] {
+    const NameCache::Entry* known = gate.recent_name;
+    if (!NameCache::isName(*known, name, scope)) known = searchName(name, scope);
     uint64_t ticks;
     if (known != nullptr && gate.first.tryBegin(known->head, ticks)) [[likely]] {
       gate.leave(was);

@@ -51,6 +51,7 @@ void releaseSlot(void* value) noexcept {
     slot.own_gate = nullptr;
     gate.expected.store(kStale, std::memory_order_relaxed);
     gate.slot = nullptr;
+    gate.recent_name = &no_name;
     ++gate.releases;
   }
   gate.leave(kNotFast);

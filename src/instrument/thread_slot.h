@@ -23,6 +23,8 @@ inline constexpr uint64_t kStale = 0;    // ThreadGate::expected after a change
 
 struct ThreadSlot;
 
+inline constexpr NameCache::Entry no_name{};  // equals no name
+
 // The part of a thread's state that every scope touches. It lies in thread-local storage itself: one load to reach it.
 struct ThreadGate {
   // Equal exactly when `first` is all there is to feed; but for kGeneral when the slot is in step and there is more to do.
@@ -32,6 +34,7 @@ struct ThreadGate {
   std::atomic<uint64_t> expected{kStale};
   capture::Writer first;
   ThreadSlot* slot = nullptr;  // the rest; made at first use
+  const NameCache::Entry* recent_name = &no_name;
   uint32_t releases = 0;       // how often the thread, on its way out, has given a slot back
 
   // Every way in marks the gate busy first and looks for changes second; stop and remove do it the other way round.
