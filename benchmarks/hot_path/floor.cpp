@@ -48,6 +48,15 @@ inline void floorLoop(size_t count, Body inside) {
   }
 }
 
+inline void add80() {
+  uint64_t a = 0, b = 0, c = 0, d = 0;
+#pragma GCC unroll 20
+  for (int i = 0; i < 20; ++i) {
+    ++a, ++b, ++c, ++d;
+    asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+  }
+}
+
 std::atomic<uint64_t> flag{0};
 int body_rounds = 8;
 volatile uint64_t never_read;
@@ -76,6 +85,11 @@ double timePerPass(int threads, size_t warm_up, size_t count, const std::functio
 
 void floorOn(size_t count) { floorLoop(count, fence); }
 void floorOnAroundBody(size_t count) { floorLoop(count, body); }
+void floorOnAroundEightyAdds(size_t count) { floorLoop(count, add80); }
+
+void eightyAdds(size_t count) {
+  for (size_t i = 0; i < count; ++i) add80();
+}
 
 __attribute__((noinline)) void somebodyListens() { never_read = 1; }
 

@@ -20,6 +20,9 @@ void floorOn(size_t count);
 void floorOff(size_t count);
 // The same around the body.
 void floorOnAroundBody(size_t count);
+// Eighty independent additions, alone and between the floor's two counter reads: how much of other work hides behind the counter on this CPU.
+void eightyAdds(size_t count);
+void floorOnAroundEightyAdds(size_t count);
 
 // Independent arithmetic, sized by tuneBody() to about 33 ns.
 void tuneBody();

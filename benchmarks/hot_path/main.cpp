@@ -87,6 +87,8 @@ std::vector<Figure> registerAll(const std::string& file) {
   add("floor-on/1", off, floorOn);
   add("floor-on/2", off, floorOn, 2);
   add("floor-body", off, floorOnAroundBody);
+  add("floor-adds", off, floorOnAroundEightyAdds);
+  add("adds", off, eightyAdds);
   add("floor-off", off, floorOff, 1, kOffScopes);
   add("on/1", on, staticScope);
   add("on/2", on, staticScope, 2);
@@ -120,6 +122,8 @@ std::vector<Figure> registerAll(const std::string& file) {
       {"two sessions at once", "two-sessions", "floor-on/1", Bar::ratio, 2},
       {"ordered end stamp", "ordered", "floor-on/1", Bar::ratio, 1.9},
       {"scope, compiled in, off", "off", "floor-off", Bar::difference_ns, 0.5},
+      {"80 additions alone", "adds", "", Bar::none_ns, 0},
+      {"80 additions between the two reads of the floor", "floor-adds", "floor-on/1", Bar::none_ns, 0},
       {"capture bytes per plain scope", "bytes", "", Bar::at_most, 24, "B"},
       {"stop with 10 million scopes, memory", "stop-memory", "", Bar::at_most, 0.5, "ms"},
       {"stop with 10 million scopes, file", "stop-file", "", Bar::at_most, 5, "ms"},

@@ -9,9 +9,9 @@
 
 namespace hot_path {
 
-enum class Bar { ratio, difference_ns, at_most };
+enum class Bar { ratio, difference_ns, at_most, none_ns };
 
-// subject / floor, subject − floor, or the subject alone, held against a limit.
+// subject / floor, subject − floor, or the subject alone, held against a limit; none_ns: subject − floor, for information.
 struct Figure {
   std::string what;
   std::string subject;
