@@ -11,8 +11,6 @@
 
 namespace xsigma::profiler::capture {
 
-class Sink;
-
 class Image {
  public:
   virtual ~Image();

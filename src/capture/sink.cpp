@@ -33,11 +33,6 @@ void add(std::atomic<uint64_t>& counter, uint64_t amount) noexcept {
 }  // namespace
 
 Expected<std::unique_ptr<Sink>> Sink::create(const CaptureOptions& options, bool counter_is_clock, std::atomic<uint64_t>& ids) {
-  if (options.policy != CapturePolicy::unbounded && options.byte_cap < kMinimumByteCap) {
-    return Status(StatusCode::invalid_argument,
-                  fmt::format("byte_cap is {} bytes, less than one chunk with its header and tables needs. Ask for at least {}", options.byte_cap,
-                              kMinimumByteCap));
-  }
   Expected<Store> store = createStore(options);
   if (!store) return store.status();
   const size_t byte_cap = options.policy == CapturePolicy::unbounded ? store->reservedBytes() : options.byte_cap;

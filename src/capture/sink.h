@@ -19,7 +19,7 @@ namespace xsigma::profiler::capture {
 
 class Sink {
  public:
-  // Creates the store and writes the header. `ids` is the process's counter of scope ids.
+  // Creates the store and writes the header. The options have been checked. `ids` is the process's counter of scope ids.
   static Expected<std::unique_ptr<Sink>> create(const CaptureOptions& options, bool counter_is_clock, std::atomic<uint64_t>& ids);
 
   // Gives a file its name. Everything known so far should be in the tables by then.

@@ -7,11 +7,20 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "xsigma/profiler/capture.h"
 
 namespace xsigma::profiler::recorded {
+
+// What `body` records.
+template <typename Body>
+Capture record(Body body, CaptureOptions options = {}) {
+  Recording recording = startRecording(std::move(options)).value();
+  body();
+  return recording.stop();
+}
 
 // A record whose texts outlive the visit.
 struct Seen : CaptureRecord {

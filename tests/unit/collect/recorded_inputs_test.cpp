@@ -12,14 +12,9 @@
 namespace xsigma::profiler {
 namespace {
 
-using Kind = InputValue::Kind;
+using recorded::record;
 
-template <typename Body>
-Capture record(Body body, CaptureOptions options = {}) {
-  Recording recording = startRecording(options).value();
-  body();
-  return recording.stop();
-}
+using Kind = InputValue::Kind;
 
 std::vector<recorded::Seen> inputRecords(const Capture& capture) { return recorded::all(capture, RecordKind::inputs); }
 

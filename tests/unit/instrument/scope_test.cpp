@@ -10,14 +10,9 @@
 namespace xsigma::profiler {
 namespace {
 
-using Names = std::vector<std::string>;
+using recorded::record;
 
-template <typename Body>
-Capture record(Body body) {
-  Recording recording = startRecording().value();
-  body();
-  return recording.stop();
-}
+using Names = std::vector<std::string>;
 
 void namedByItself() { XSIGMA_PROFILE_FUNCTION(); }
 
