@@ -22,6 +22,22 @@ inline uint64_t readTicks() noexcept {
 #endif
 }
 
+// The same read, as its two 32-bit halves: on x86-64 that is how it arrives, and putting it together costs two instructions.
+struct TickHalves {
+  uint64_t low;
+  uint64_t high;
+};
+constexpr TickHalves halvesOf(uint64_t ticks) noexcept { return {static_cast<uint32_t>(ticks), ticks >> 32}; }
+inline TickHalves readTickHalves() noexcept {
+#if defined(__x86_64__)
+  TickHalves halves;
+  asm volatile("rdtsc" : "=a"(halves.low), "=d"(halves.high));
+  return halves;
+#else
+  return halvesOf(readTicks());
+#endif
+}
+
 // The same, after everything before it has been done.
 inline uint64_t readTicksOrdered() noexcept {
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
 #include "capture/writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -27,9 +28,9 @@ void Writer::attach(Sink& sink, ThreadRecord* thread, uint32_t since_epoch) noex
 
 void Writer::detach() noexcept {
   forgetBlock();
-  base_ticks_ = 0;
+  base_ticks_ = window_ = begins_from_ = 0;
   begins_before_ = 0;
-  id_base_ = id_limit_ = 0;
+  id_base_ = id_limit_ = id_offset_ = 0;
   segment_begins_ = segment_number_ = level_ = 0;
   sink_ = nullptr;
   thread_ = nullptr;
@@ -53,13 +54,15 @@ void Writer::swapWith(Writer& other) noexcept {
   swapAtomic(reentrant_marks_, other.reentrant_marks_);
   std::swap(cursor_, other.cursor_);
   std::swap(base_ticks_, other.base_ticks_);
-  std::swap(tick_limit_, other.tick_limit_);
+  std::swap(window_, other.window_);
+  std::swap(begins_from_, other.begins_from_);
   std::swap(quick_limit_, other.quick_limit_);
   std::swap(end_words_, other.end_words_);
   std::swap(since_epoch_, other.since_epoch_);
   std::swap(begins_before_, other.begins_before_);
   std::swap(id_base_, other.id_base_);
   std::swap(id_limit_, other.id_limit_);
+  std::swap(id_offset_, other.id_offset_);
   std::swap(segment_begins_, other.segment_begins_);
   std::swap(segment_number_, other.segment_number_);
   std::swap(level_, other.level_);
@@ -97,7 +100,7 @@ void Writer::leaveBlock() noexcept {
 bool Writer::grow(uint32_t words, uint64_t now) noexcept {
   if (sink_ == nullptr || thread_ == nullptr) return false;
   bookReentrant();
-  const bool stale_base = block() != &no_block && now - base_ticks_ > kLastSafeDelta;
+  const bool stale_base = block() != &no_block && now >> 32 != window_;
   if (!(stale_base && roomInBlock(*block()) >= words + kSegmentWords)) {
     leaveBlock();
     if (!sink_->pool().takeData(block_, level_, words + kSegmentWords, why_)) return false;
@@ -123,8 +126,10 @@ void Writer::openSegment(uint64_t now) noexcept {
     id_base_ = sink_->drawIds(most_begins);
     id_limit_ = id_base_ + most_begins;
   }
-  base_ticks_ = now - kTickSlack;
-  tick_limit_ = base_ticks_ + (uint64_t{1} << 32);
+  id_offset_ = id_base_ - segment_begins_;
+  window_ = now >> 32;
+  base_ticks_ = window_ << 32;
+  begins_from_ = std::max(segment_number_ == 0 ? now + kTickSlack : begins_from_, base_ticks_);
   SegmentRecord segment{sizedHead(Code::segment, kSegmentWords),
                         thread_->index,
                         segment_number_++,
@@ -140,18 +145,16 @@ void Writer::openSegment(uint64_t now) noexcept {
   commit(kSegmentWords, 0);
 }
 
-uint64_t Writer::nextId() const noexcept { return id_base_ + begun() - segment_begins_; }
-
 void Writer::putEnd(uint32_t site, uint64_t begin_ticks, uint64_t ticks) noexcept {
   if (!ensure(kEndLongWords, ticks)) return countExtraDrop();
-  if (tryEnd(siteHead(Code::end, site), begin_ticks, ticks)) return;
   const uint64_t duration = ticks - begin_ticks;
+  const bool is_long = duration >> 32 != 0;
   uint32_t* const at = next();
-  at[0] = siteHead(Code::end_long, site);
+  at[0] = siteHead(is_long ? Code::end_long : Code::end, site);
   at[1] = delta(ticks);
   at[2] = static_cast<uint32_t>(duration);
-  at[3] = static_cast<uint32_t>(duration >> 32);
-  commit(kEndLongWords, 0);
+  if (is_long) at[3] = static_cast<uint32_t>(duration >> 32);
+  commit(is_long ? kEndLongWords : kEndWords, 0);
 }
 
 ThreadDropsRecord* Writer::drops() noexcept {

@@ -40,42 +40,43 @@ class Writer {
     const uint64_t cursor = cursor_;
     const size_t at = cursorWords(cursor);
     if (at > quick_limit_) [[unlikely]] return false;
-    ticks = base::readTicks();
-    if (ticks >= tick_limit_) [[unlikely]] return false;
+    const base::TickHalves now = base::readTickHalves();
+    if (now.high != window_) [[unlikely]] return false;
     BlockHeader* const in = block();
     auto* const words = reinterpret_cast<uint32_t*>(in);
     words[at] = head;
-    words[at + 1] = delta(ticks);
+    words[at + 1] = static_cast<uint32_t>(now.low);
     publish(in, cursor + packedStep(kBeginWords, 1));
+    ticks = base_ticks_ | now.low;
     return true;
   }
-  // Also false for a scope that began before this segment.
-  bool tryEnd(uint32_t head, uint64_t begin_ticks, uint64_t ticks) noexcept {
+  // Also false for a scope that began before this segment's time base, or so early that it may have begun in another capture.
+  bool tryEnd(uint32_t head, uint64_t begin_ticks, base::TickHalves now) noexcept {
     const uint64_t cursor = cursor_;
     const size_t at = cursorWords(cursor);
-    if (at > quick_limit_ || ticks >= tick_limit_ || begin_ticks < base_ticks_) [[unlikely]] return false;
+    if (at > quick_limit_ || begin_ticks < begins_from_ || now.high != window_) [[unlikely]] return false;
     BlockHeader* const in = block();
     auto* const words = reinterpret_cast<uint32_t*>(in);
     words[at] = head;
-    words[at + 1] = delta(ticks);
-    words[at + 2] = static_cast<uint32_t>(ticks) - static_cast<uint32_t>(begin_ticks);
+    words[at + 1] = static_cast<uint32_t>(now.low);
+    words[at + 2] = static_cast<uint32_t>(now.low) - static_cast<uint32_t>(begin_ticks);
     publish(in, cursor + packedStep(kEndWords, 0));
     return true;
   }
 
-  // Room for `words` words of records around `now`; takes a block or a new time base where needed. False: no room, why() says it.
+  // Room for `words` words of records at `now`; takes a block or a new time base where needed. False: no room, why() says it.
   bool ensure(uint32_t words, uint64_t now) noexcept {
-    if (cursorWords(cursor_) + words <= end_words_ && now - base_ticks_ <= kLastSafeDelta) [[likely]] return true;
+    if (cursorWords(cursor_) + words <= end_words_ && now >> 32 == window_) [[likely]] return true;
     return grow(words, now);
   }
   LossCause why() const noexcept { return why_; }
 
   // After ensure(): the words go in, then one commit() makes them all visible.
-  uint32_t* next() noexcept { return wordAt(block(), cursor_); }
-  uint32_t delta(uint64_t ticks) const noexcept { return static_cast<uint32_t>(ticks) - static_cast<uint32_t>(base_ticks_); }
+  uint32_t* next() noexcept { return reinterpret_cast<uint32_t*>(block()) + cursorWords(cursor_); }
+  static uint32_t delta(uint64_t ticks) noexcept { return static_cast<uint32_t>(ticks); }
   void commit(uint32_t words, uint32_t begins) noexcept { publish(block(), cursor_ + packedStep(words, begins)); }
   // Id of the scope that begins next in this block.
-  uint64_t nextId() const noexcept;
+  uint64_t nextId() const noexcept { return id_offset_ + begun(); }
 
   // A whole end, in any size; counts it where it cannot be written.
   void putEnd(uint32_t site, uint64_t begin_ticks, uint64_t ticks) noexcept;
@@ -87,12 +88,8 @@ class Writer {
   void bookReentrant() noexcept;
 
  private:
-  static constexpr uint64_t kLastSafeDelta = 0xF0000000;
-  static constexpr uint64_t kTickSlack = 4096;  // cores may disagree by a little: a base lies that far in the past
+  static constexpr uint64_t kTickSlack = 4096;  // cores may disagree by a little
 
-  static uint32_t* wordAt(BlockHeader* block, uint64_t cursor) noexcept {
-    return reinterpret_cast<uint32_t*>(block) + cursorWords(cursor);
-  }
   void publish(BlockHeader* block, uint64_t cursor) noexcept {
     cursor_ = cursor;
     block->cursor.store(cursor, std::memory_order_release);
@@ -107,15 +104,17 @@ class Writer {
 
   std::atomic<BlockHeader*> block_{&no_block};
   uint64_t cursor_ = packCursor(0xFFFF);  // the block's, kept at hand
-  uint64_t base_ticks_ = 0;
-  uint64_t tick_limit_ = 0;   // ticks from here on need a new base
-  size_t quick_limit_ = 0;  // up to this word there is room for any plain record
+  uint64_t base_ticks_ = 0;   // the low half is zero: a tick less its base is the tick's low half
+  uint64_t window_ = 0;       // the high half: ticks with another one need a new base
+  size_t quick_limit_ = 0;    // up to this word there is room for any plain record
+  uint64_t begins_from_ = 0;  // scopes that began from here on began in this capture, and in this window
   uint32_t end_words_ = 0;
   uint32_t since_epoch_ = 0;
 
   uint64_t begins_before_ = 0;  // scopes begun in earlier segments
   uint64_t id_base_ = 0;        // id of the first scope of this segment
   uint64_t id_limit_ = 0;
+  uint64_t id_offset_ = 0;  // from the block's count to ids
   uint32_t segment_begins_ = 0;  // what the block's count was when the segment was opened
   uint32_t segment_number_ = 0;
   uint32_t level_ = 0;

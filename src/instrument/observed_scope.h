@@ -10,6 +10,7 @@ namespace xsigma::profiler::instrument {
 
 // The slot is busy and settled; it has been left on return.
 detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept;
-void endObserved(detail::ScopeToken token) noexcept;
+// What the token has in the place of its ticks.
+void endObserved(uint64_t frame) noexcept;
 
 }  // namespace xsigma::profiler::instrument

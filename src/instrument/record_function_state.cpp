@@ -187,7 +187,7 @@ void RecordFunctionState::recordEnd() noexcept {
   const uint64_t ticks = slot->endTicks();
   const uint32_t site = capture::headSite(head);
   const bool here = slot->logical_id == thread_id && !details.async;
-  if (here && slot->single && begin_epoch == epochOf(slot->synced_word) && gate.first.tryEnd(head ^ kBeginToEnd, begin_ticks, ticks)) return slot->leave();
+  if (here && slot->single && begin_epoch == epochOf(slot->synced_word) && gate.first.tryEnd(head + kBeginToEnd, begin_ticks, base::halvesOf(ticks))) return slot->leave();
   if (here) {
     endInWriters(*slot, site, begin_epoch, dropped, begin_ticks, ticks);
   } else {
@@ -223,11 +223,11 @@ __attribute__((flatten)) detail::ScopeToken beginObserved(ThreadSlot& slot, cons
   } else {
     slot.leave();
   }
-  return {1, reinterpret_cast<uint64_t>(function) | kFrameBit};
+  return {reinterpret_cast<uint64_t>(function), kGeneralEnd};
 }
 
-__attribute__((flatten)) void endObserved(detail::ScopeToken token) noexcept {
-  auto* const function = reinterpret_cast<RecordFunction*>(token.reference & ~kFrameBit);
+__attribute__((flatten)) void endObserved(uint64_t frame) noexcept {
+  auto* const function = reinterpret_cast<RecordFunction*>(frame);
   RecordFunctionState::destroyObserved(*function);
   ThreadSlot* const slot = gate.slot;
   if (slot == nullptr) return;

@@ -39,10 +39,11 @@ ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head) noexcept {
     at[1] = writer.delta(ticks);
     writer.commit(capture::kBeginWords, 1);
   });
-  const uint64_t epoch_high = slot.epochHigh();
+  const uint64_t general = slot.single ? 0 : kGeneralEnd;
+  const uint64_t reference = tokenReference(head, slot.epochHigh()) + droppedBits(dropped) + general;
   const bool any = dropped != slot.recording;
   slot.leave();
-  return any ? ScopeToken{ticks, tokenReference(head, epoch_high, dropped)} : ScopeToken{};
+  return any ? ScopeToken{ticks, reference} : ScopeToken{};
 }
 
 bool observed(const ThreadSlot& slot, RecordScope scope) noexcept {
@@ -84,16 +85,22 @@ __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScop
   return beginInWriters(*slot, head);
 }
 
-__attribute__((noinline)) void endSlow(ScopeToken token, uint64_t was) noexcept {
-  if ((token.reference & kFrameBit) != 0) {
-    gate.leave(was);
-    return endObserved(token);
-  }
+void endInSlot(ThreadSlot& slot, ScopeToken token, uint64_t ticks) noexcept {
+  endInWriters(slot, tokenSite(token.reference), tokenEpoch(token.reference), tokenDropped(token.reference), token.ticks, ticks);
+  slot.leave();
+}
+
+// The end of a scope that began on the general way.
+__attribute__((noinline)) void endSlow(ScopeToken token) noexcept {
+  if (token.reference << 1 == 0) return endObserved(token.ticks);
+  if (ThreadSlot* const slot = enterSettled(false)) endInSlot(*slot, token, slot->endTicks());
+}
+
+// The quick way ended after the counter was read.
+__attribute__((noinline)) void endSlow(ScopeToken token, uint64_t was, base::TickHalves now) noexcept {
   ThreadSlot* const slot = settle(was, false);
   if (slot == nullptr) return;
-  const uint64_t ticks = slot->endTicks();
-  endInWriters(*slot, tokenSite(token.reference), epochOf(token.reference), tokenDropped(token.reference), token.ticks, ticks);
-  slot->leave();
+  endInSlot(*slot, token, slot->ordered || slot->counter_is_clock ? slot->endTicks() : now.high << 32 | now.low);
 }
 
 }  // namespace
@@ -136,19 +143,17 @@ using namespace instrument;
 ScopeToken beginScope(ScopeSite& site) noexcept {
   const uint64_t was = gate.enter();
   const uint32_t head = site.registered.load(std::memory_order_relaxed);
-  if (was == gate.expected.load(std::memory_order_relaxed) && head != 0) [[likely]] {
-    uint64_t ticks;
-    if (gate.first.tryBegin(head, ticks)) [[likely]] {
-      gate.leave(was);
-      return {ticks, tokenReference(head, was)};
-    }
-  }
-  return beginSlow(site, was);
+  uint64_t ticks;
+  if (head == 0) [[unlikely]] return beginSlow(site, was);
+  if (!gate.isInStep(was)) [[unlikely]] return beginSlow(site, was);
+  if (!gate.first.tryBegin(head, ticks)) [[unlikely]] return beginSlow(site, was);
+  gate.leave(was);
+  return {ticks, tokenReference(head, was)};
 }
 
 ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
   const uint64_t was = gate.enter();
-  if (was == gate.expected.load(std::memory_order_relaxed)) [[likely]] {
+  if (gate.isInStep(was)) [[likely]] {
     const NameCache::Entry* known = gate.recent_name;
     if (!NameCache::isName(*known, name, scope)) known = searchName(name, scope);
     uint64_t ticks;
@@ -161,13 +166,12 @@ ScopeToken beginScope(std::string_view name, RecordScope scope) noexcept {
 }
 
 void endScope(ScopeToken token) noexcept {
+  if (static_cast<int64_t>(token.reference) < 0) [[unlikely]] return endSlow(token);
+  const base::TickHalves now = base::readTickHalves();  // first: what comes after it hides behind it better than what comes before
   const uint64_t was = gate.enter();
-  const auto head = static_cast<uint32_t>(token.reference);
-  if (was == gate.expected.load(std::memory_order_relaxed) && was + head == token.reference) [[likely]] {  // still the epoch of the begin
-    const uint64_t ticks = base::readTicks();
-    if (gate.first.tryEnd(head ^ kBeginToEnd, token.ticks, ticks)) [[likely]] return gate.leave(was);
-  }
-  endSlow(token, was);
+  if (!gate.isInStep(was)) [[unlikely]] return endSlow(token, was, now);
+  if (!gate.first.tryEnd(static_cast<uint32_t>(token.reference), token.ticks, now)) [[unlikely]] return endSlow(token, was, now);
+  gate.leave(was);
 }
 
 }  // namespace detail

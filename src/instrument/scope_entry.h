@@ -10,18 +10,20 @@
 
 namespace xsigma::profiler::instrument {
 
-// A token's reference: the head of the begin record, with the bits of the sessions that had no room above its code, and the epoch of the begin in the
-// high half; or, with the top bit set, the RecordFunction of an observed scope.
-inline constexpr uint64_t kFrameBit = uint64_t{1} << 63;
+// A token's reference: the head of the end record, with the bits of the sessions that had no room above its code; the epoch of the begin in the high half;
+// on top, whether the end must take the general way. A scope that callbacks watch has nothing but that bit, and its frame in the place of the ticks.
+inline constexpr uint64_t kGeneralEnd = uint64_t{1} << 63;
 inline constexpr uint32_t kDroppedShift = 4;
-static_assert(static_cast<uint32_t>(capture::Code::begin) < 1u << kDroppedShift);
-constexpr uint64_t tokenReference(uint32_t head, uint64_t epoch_high, uint8_t dropped = 0) noexcept {
-  return epoch_high + head + (static_cast<uint32_t>(dropped) << kDroppedShift);  // no two bits meet
+static_assert(static_cast<uint32_t>(capture::Code::end) < 1u << kDroppedShift);
+// From the head of a begin record to that of its end.
+inline constexpr uint32_t kBeginToEnd = static_cast<uint32_t>(capture::Code::end) - static_cast<uint32_t>(capture::Code::begin);
+constexpr uint64_t tokenReference(uint32_t begin_head, uint64_t epoch_high) noexcept {
+  return epoch_high + begin_head + kBeginToEnd;  // no two bits meet
 }
 constexpr uint32_t tokenSite(uint64_t reference) noexcept { return static_cast<uint32_t>(reference) >> 8; }
+constexpr uint32_t tokenEpoch(uint64_t reference) noexcept { return epochOf(reference & ~kGeneralEnd); }
 constexpr uint8_t tokenDropped(uint64_t reference) noexcept { return static_cast<uint8_t>(reference >> kDroppedShift & kSessionBits); }
-// From the head of a begin record to that of its end.
-inline constexpr uint32_t kBeginToEnd = static_cast<uint32_t>(capture::Code::begin) ^ static_cast<uint32_t>(capture::Code::end);
+constexpr uint64_t droppedBits(uint8_t dropped) noexcept { return static_cast<uint64_t>(dropped) << kDroppedShift; }
 
 // The slot is busy and settled in all of these.
 // The head of the begin record of a name; the interned, zero-terminated name through `copy`. 0 if the name tables are full.

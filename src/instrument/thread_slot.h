@@ -44,6 +44,16 @@ struct ThreadGate {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return was;
   }
+  // Whether what enter() found is `expected`.
+  bool isInStep(uint64_t was) const noexcept {
+#if defined(__x86_64__)  // the compiler would load an atomic into a register first
+    bool same;
+    asm volatile("cmpq %[expected], %[was]" : "=@cce"(same) : [expected] "m"(expected), [was] "r"(was));
+    return same;
+#else
+    return was == expected.load(std::memory_order_relaxed);
+#endif
+  }
   void leave(uint64_t value) noexcept { armed.store(value, std::memory_order_release); }
 };
 static_assert(sizeof(ThreadGate) <= 256, "a library with much of it cannot be loaded late");

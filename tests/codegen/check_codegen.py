@@ -22,7 +22,7 @@ ARCH = {
         "branch": r"^j(?!mp)\w+\s+(\S+)",
         "return": r"^ret",
         # name of the check: the most instructions on the way
-        "limits": {"off": 14, "begin": 36, "end": 42},
+        "limits": {"off": 14, "begin": 30, "end": 32},
     },
     "aarch64": {
         "counter": r"^mrs\s+\w+,\s*(cntvct_el0|s3_3_c14_c0_2)",
