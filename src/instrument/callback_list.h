@@ -55,6 +55,8 @@ struct CallbackSteps {
 
   void rebuild(const CallbackList& global, const CallbackList& local) noexcept;
   bool wants(RecordScope scope) const noexcept { return (scopes >> static_cast<unsigned>(scope) & 1) != 0; }
+  // One step, for every range of its scopes, that wants no ids.
+  bool onlyOne() const noexcept { return count == 1 && scopes != 0 && steps[0].probability >= 1.0 && !steps[0].needs_ids; }
   // Whether this step runs for the range at hand; moves its sampling on.
   bool due(CallbackStep& step, RecordScope scope) noexcept {
     if ((step.scopes >> static_cast<unsigned>(scope) & 1) == 0) return false;

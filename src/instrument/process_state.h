@@ -35,6 +35,7 @@ struct ProcessState {
   uint32_t local_callback_count = 0;
   CallbackEntry* free_entries = nullptr;
   uint64_t next_handle = 1;
+  uint32_t lean_ways = 0;
   capture::Sink* retired_sinks = nullptr;  // given up, but a thread was inside when last looked
   bool follow_fork_pending = false;
   void (*follow_fork)() noexcept = nullptr;  // opens the child's own recording; set by whoever asks for it

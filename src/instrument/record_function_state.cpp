@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <new>
 
-#include "base/arena.h"
 #include "base/log.h"
 #include "capture/mark_codec.h"
-#include "instrument/observed_scope.h"
 #include "instrument/process_state.h"
 #include "instrument/scope_entry.h"
 #include "instrument/thread_registry.h"
@@ -42,12 +41,6 @@ class RunningCallback {
   ThreadSlot& slot_;
 };
 
-__attribute__((noinline, cold)) void complain(CallbackEntry& entry, const char* when, const char* range, const char* what) noexcept {
-  if (entry.complained.exchange(true, std::memory_order_relaxed)) return;
-  base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on; further exceptions of this callback are not reported",
-                         when, range, what));
-}
-
 // Calls into user code; nothing thrown there goes any further.
 template <typename Call>
 void guarded(RecordFunctionState::Observer& observer, const char* when, const char* range, Call call) noexcept {
@@ -57,14 +50,27 @@ void guarded(RecordFunctionState::Observer& observer, const char* when, const ch
   if (observer.entry->handle.load(std::memory_order_acquire) != observer.handle) return;
   try {
     call();
-  } catch (const std::exception& error) {
-    complain(*observer.entry, when, range, error.what());
   } catch (...) {
-    complain(*observer.entry, when, range, "something that is no std::exception");
+    reportCallbackException(*observer.entry, when, range);
   }
 }
 
 }  // namespace
+
+__attribute__((cold)) void instrument::reportCallbackException(CallbackEntry& entry, const char* when, const char* range) noexcept {
+  if (entry.complained.exchange(true, std::memory_order_relaxed)) return;
+  const auto complain = [&](const char* what) {
+    base::warn(fmt::format("a {} callback threw at '{}': {}. The range goes on; further exceptions of this callback are not reported",
+                           when, range, what));
+  };
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    complain(error.what());
+  } catch (...) {
+    complain("something that is no std::exception");
+  }
+}
 
 bool RecordFunctionState::create(RecordFunction& function, ThreadSlot& slot) noexcept {
   const bool observed = slot.steps.wants(function.scope_) && slot.running.load(std::memory_order_relaxed) == nullptr;
@@ -134,7 +140,6 @@ void RecordFunctionState::runStartCallbacks(RecordFunction& function) noexcept {
   }
 }
 
-// Details first, the begin last, one commit for all: the range is whole or absent. Leaves the slot.
 void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
   recorded = slot.recording != 0 && head != 0;
   if (recorded) {
@@ -198,42 +203,4 @@ void RecordFunctionState::recordEnd() noexcept {
   slot->leave();
 }
 
-namespace instrument {
-
-__attribute__((noinline, cold)) void* newFrame() noexcept {
-  const std::lock_guard lock(process.mutex);
-  return base::allocateForever(sizeof(RecordFunction), alignof(RecordFunction));
-}
-
-// Flattened: with one callback and one recording, calls would be most of the cost.
-__attribute__((flatten)) detail::ScopeToken beginObserved(ThreadSlot& slot, const char* name, uint32_t head, RecordScope scope) noexcept {
-  void* memory = slot.free_frames;
-  if (memory != nullptr) {
-    slot.free_frames = *static_cast<void**>(memory);
-  } else {
-    memory = newFrame();
-  }
-  if (memory == nullptr) {
-    slot.leave();
-    return {};
-  }
-  RecordFunction* const function = RecordFunctionState::createObserved(memory, scope, slot);
-  if (function->isActive()) {
-    RecordFunctionState::of(*function).begin(*function, slot, name, head);
-  } else {
-    slot.leave();
-  }
-  return {reinterpret_cast<uint64_t>(function), kGeneralEnd};
-}
-
-__attribute__((flatten)) void endObserved(uint64_t frame) noexcept {
-  auto* const function = reinterpret_cast<RecordFunction*>(frame);
-  RecordFunctionState::destroyObserved(*function);
-  ThreadSlot* const slot = gate.slot;
-  if (slot == nullptr) return;
-  *reinterpret_cast<void**>(function) = slot->free_frames;
-  slot->free_frames = function;
-}
-
-}  // namespace instrument
 }  // namespace xsigma::profiler

@@ -13,6 +13,11 @@
 
 namespace xsigma::profiler {
 
+namespace instrument {
+// From inside a catch block: says once what the callback threw, and where.
+void reportCallbackException(CallbackEntry& entry, const char* when, const char* range) noexcept;
+}  // namespace instrument
+
 struct RecordFunctionState {
   // A callback whose start has run for this range, and what it left for its end.
   struct Observer {
@@ -25,13 +30,14 @@ struct RecordFunctionState {
   static constexpr uint32_t kInlineObservers = 3;
 
   static RecordFunctionState& of(const RecordFunction& function) noexcept {
-    return *std::launder(reinterpret_cast<RecordFunctionState*>(const_cast<unsigned char*>(function.state_)));
+    return *reinterpret_cast<RecordFunctionState*>(const_cast<unsigned char*>(function.state_));  // std::launder would cost registers
   }
   // Makes the state if anybody wants to see the range. The slot is busy and settled.
   static bool create(RecordFunction& function, instrument::ThreadSlot& slot) noexcept;
   // A RecordFunction at `memory` that is active already.
   static RecordFunction* createObserved(void* memory, RecordScope scope, instrument::ThreadSlot& slot) noexcept;
   static void destroyObserved(RecordFunction& function) noexcept;
+  static void setScope(RecordFunction& function, RecordScope scope) noexcept { function.scope_ = scope; }
 
   ~RecordFunctionState() {
     for (uint32_t i = 0; i < observer_count && i < kInlineObservers; ++i) inlineObservers()[i].~Observer();
@@ -41,11 +47,13 @@ struct RecordFunctionState {
   void pickObservers(instrument::ThreadSlot& slot, RecordScope scope) noexcept;
   // Runs start callbacks, records the begin. The slot is busy and settled; it has been left on return. The name is interned.
   void begin(RecordFunction& function, instrument::ThreadSlot& slot, const char* name, uint32_t head) noexcept;
+  // Details first, the begin last, one commit for all: the range is whole or absent. Leaves the slot.
+  void recordBegin(instrument::ThreadSlot& slot) noexcept;
   // Records the end, runs end callbacks: once.
   void end(RecordFunction& function) noexcept;
 
   Observer& observer(uint32_t i) noexcept { return i < kInlineObservers ? inlineObservers()[i] : (*more_observers)[i - kInlineObservers]; }
-  Observer* inlineObservers() noexcept { return std::launder(reinterpret_cast<Observer*>(observer_bytes)); }
+  Observer* inlineObservers() noexcept { return reinterpret_cast<Observer*>(observer_bytes); }
 
   capture::OpDetails details;
   const char* name = "";
@@ -69,7 +77,6 @@ struct RecordFunctionState {
 
  private:
   void runStartCallbacks(RecordFunction& function) noexcept;
-  void recordBegin(instrument::ThreadSlot& slot) noexcept;
   void recordEnd() noexcept;
 };
 

@@ -51,7 +51,7 @@ bool observed(const ThreadSlot& slot, RecordScope scope) noexcept {
 }
 
 // The slow ways find the slot again by themselves: what the quick ones keep in registers stays little.
-__attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) noexcept {
+__attribute__((noinline)) ScopeToken beginGeneral(ScopeSite& site, uint64_t was) noexcept {
   ThreadSlot* const slot = settle(was);
   if (slot == nullptr) return {};
   uint32_t head = site.registered.load(std::memory_order_relaxed);
@@ -62,6 +62,18 @@ __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) no
   }
   if (observed(*slot, site.scope)) return beginObserved(*slot, site.name, head, site.scope);
   return beginInWriters(*slot, head);
+}
+
+__attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) noexcept {
+  if ((was & kGeneral) != 0) [[likely]] {
+    ThreadSlot& slot = *gate.slot;
+    ObservedFrame& frame = *slot.free_frames;
+    const uint32_t head = site.registered.load(std::memory_order_relaxed);
+    if (frame.ready_for == was && head != 0 && observed(slot, site.scope) && beginLean(slot, frame, site.name, head, site.scope, was)) [[likely]] {
+      return frame.token();
+    }
+  }
+  return beginGeneral(site, was);
 }
 
 // A name that is not the one used last. Null if this thread has not used it lately.

@@ -22,13 +22,16 @@ inline constexpr uint64_t kGeneral = 4;  // added to the epoch: it has looked, a
 inline constexpr uint64_t kStale = 0;    // ThreadGate::expected after a change
 
 struct ThreadSlot;
+struct ObservedFrame;
 
+extern ObservedFrame no_frame;                // ready for nothing
 inline constexpr NameCache::Entry no_name{};  // equals no name
 
 // The part of a thread's state that every scope touches. It lies in thread-local storage itself: one load to reach it.
 struct ThreadGate {
   // Equal exactly when `first` is all there is to feed; but for kGeneral when the slot is in step and there is more to do.
   // `armed` is the owner's; others look at it, after a process barrier.
+  // While a thread is on the lean way (observed_scope.h), both also bear a number that tells this thread and this change from all others.
   // `expected` is set by the owner and made stale by whoever changes sessions or callbacks, both under the registry's lock.
   std::atomic<uint64_t> armed{kNotFast};
   std::atomic<uint64_t> expected{kStale};
@@ -71,6 +74,7 @@ struct alignas(64) ThreadSlot {
   bool enabled = true;    // enableRecordFunction
   bool single = false;    // the gate's writer is the only one, and its ticks are plain counter reads
   uint8_t single_session = 0;
+  bool lean = false;      // single, and one callback that sees every range: `way` is one of a kind then
   bool ordered = false;   // end stamps wait
   bool records_inputs = false;
   bool counter_is_clock = false;
@@ -83,7 +87,7 @@ struct alignas(64) ThreadSlot {
 
   NameCache* names = nullptr;
   detail::ScopedRecordFunction* innermost = nullptr;
-  void* free_frames = nullptr;  // memory of RecordFunctions for observed scopes, linked
+  ObservedFrame* free_frames = &no_frame;  // of observed scopes, linked; never null
   uint64_t next_id = 0;         // ids for ranges that nothing records
   uint64_t id_limit = 0;
   uint64_t sequence_number = 0;
