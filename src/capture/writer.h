@@ -52,9 +52,10 @@ class Writer {
   }
   // Also false for a scope that began before this segment's time base, or so early that it may have begun in another capture.
   bool tryEnd(uint32_t head, uint64_t begin_ticks, base::TickHalves now) noexcept {
+    if (now.high != window_ || begin_ticks < begins_from_) [[unlikely]] return false;
     const uint64_t cursor = cursor_;
     const size_t at = cursorWords(cursor);
-    if (at > quick_limit_ || begin_ticks < begins_from_ || now.high != window_) [[unlikely]] return false;
+    if (at > quick_limit_) [[unlikely]] return false;
     BlockHeader* const in = block();
     auto* const words = reinterpret_cast<uint32_t*>(in);
     words[at] = head;
