@@ -54,12 +54,13 @@ class Writer {
   bool tryEnd(uint32_t head, uint64_t begin_ticks, base::TickHalves now) noexcept {
     if (now.high != window_ || begin_ticks < begins_from_) [[unlikely]] return false;
     const uint64_t cursor = cursor_;
-    const size_t at = cursorWords(cursor);
+    size_t at = cursorWords(cursor);
     if (at > quick_limit_) [[unlikely]] return false;
     BlockHeader* const in = block();
     auto* const words = reinterpret_cast<uint32_t*>(in);
     words[at] = head;
     words[at + 1] = static_cast<uint32_t>(now.low);
+    asm("" : "+r"(at));  // or the compiler spends an instruction on what these addresses share
     words[at + 2] = static_cast<uint32_t>(now.low) - static_cast<uint32_t>(begin_ticks);
     publish(in, cursor + packedStep(kEndWords, 0));
     return true;
