@@ -93,7 +93,8 @@ void endObserved(uint64_t address) noexcept {
   RecordFunctionState::Observer& observer = *state.inlineObservers();
   slot.running.store(observer.entry, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (!gate.isInStep(was - kGeneral) || !gate.first.tryEnd(state.head + kBeginToEnd, state.begin_ticks, base::readTickHalves())) [[unlikely]] {
+  if (!gate.isInStep(was - kGeneral) ||
+      !gate.first.tryEnd(state.head + kBeginToEnd, state.begin_ticks, base::readTickHalves())) [[unlikely]] {
     slot.running.store(nullptr, std::memory_order_release);
     gate.leave(was);
     return endGeneral(frame);

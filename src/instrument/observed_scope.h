@@ -16,7 +16,8 @@ namespace xsigma::profiler::instrument {
 struct ObservedFrame {
   static constexpr uint64_t kNone = 0;
 
-  // The `way` of the slot that the frame is ready for: its RecordFunction is active, and all that is left to fill in is what one scope has of its own.
+  // The `way` of the slot that the frame is ready for: its RecordFunction is active, and all that is left to fill in is what one scope has
+  // of its own.
   uint64_t ready_for = kNone;
   ObservedFrame* next = nullptr;
   alignas(RecordFunction) unsigned char bytes[sizeof(RecordFunction)] = {};
@@ -33,10 +34,10 @@ void endObserved(uint64_t frame) noexcept;
 // The part of the lean way that is not: records the begin after a change. The gate is busy.
 void beginRecordLate(ObservedFrame& frame) noexcept;
 
-// The lean way: one recording, one callback that sees every range. `frame` is the first of the slot's list and ready for `was`; the gate is busy.
-// False, and nothing done, if something has changed since. What is at hand elsewhere is not kept over the call: that would cost registers.
-__attribute__((always_inline)) inline bool beginLean(ThreadSlot& slot, ObservedFrame& frame, const char* name, uint32_t head, RecordScope scope,
-                                                     uint64_t was) noexcept {
+// The lean way: one recording, one callback that sees every range. `frame` is the first of the slot's list and ready for `was`; the gate is
+// busy. False, and nothing done, if something has changed since. What is at hand elsewhere is not kept over the call: that would cost registers.
+__attribute__((always_inline)) inline bool beginLean(ThreadSlot& slot, ObservedFrame& frame, const char* name, uint32_t head,
+                                                     RecordScope scope, uint64_t was) noexcept {
   RecordFunctionState& state = frame.state();
   RecordFunctionState::Observer& observer = *state.inlineObservers();
   const uint64_t expected = was - kGeneral;

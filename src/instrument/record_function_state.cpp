@@ -192,7 +192,10 @@ void RecordFunctionState::recordEnd() noexcept {
   const uint64_t ticks = slot->endTicks();
   const uint32_t site = capture::headSite(head);
   const bool here = slot->logical_id == thread_id && !details.async;
-  if (here && slot->single && begin_epoch == epochOf(slot->synced_word) && gate.first.tryEnd(head + kBeginToEnd, begin_ticks, base::halvesOf(ticks))) return slot->leave();
+  if (here && slot->single && begin_epoch == epochOf(slot->synced_word) &&
+      gate.first.tryEnd(head + kBeginToEnd, begin_ticks, base::halvesOf(ticks))) {
+    return slot->leave();
+  }
   if (here) {
     endInWriters(*slot, site, begin_epoch, dropped, begin_ticks, ticks);
   } else {

@@ -69,7 +69,8 @@ __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) no
     ThreadSlot& slot = *gate.slot;
     ObservedFrame& frame = *slot.free_frames;
     const uint32_t head = site.registered.load(std::memory_order_relaxed);
-    if (frame.ready_for == was && head != 0 && observed(slot, site.scope) && beginLean(slot, frame, site.name, head, site.scope, was)) [[likely]] {
+    if (frame.ready_for == was && head != 0 && observed(slot, site.scope) &&
+        beginLean(slot, frame, site.name, head, site.scope, was)) [[likely]] {
       return frame.token();
     }
   }

@@ -10,8 +10,9 @@
 
 namespace xsigma::profiler::instrument {
 
-// A token's reference: the head of the end record, with the bits of the sessions that had no room above its code; the epoch of the begin in the high half;
-// on top, whether the end must take the general way. A scope that callbacks watch has nothing but that bit, and its frame in the place of the ticks.
+// A token's reference: the head of the end record, with the bits of the sessions that had no room above its code; the epoch of the begin in
+// the high half; on top, whether the end must take the general way. A scope that callbacks watch has nothing but that bit, and its frame in
+// the place of the ticks.
 inline constexpr uint64_t kGeneralEnd = uint64_t{1} << 63;
 inline constexpr uint32_t kDroppedShift = 4;
 static_assert(static_cast<uint32_t>(capture::Code::end) < 1u << kDroppedShift);
