@@ -1,6 +1,7 @@
 // xsp: the command line of XSigma Profiler. Each verb is a file of its own.
 #include <CLI/CLI.hpp>
 
+#include "export.h"
 #include "verify.h"
 
 int main(int argc, char** argv) {
@@ -9,6 +10,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", XSP_VERSION);
   app.failure_message(CLI::FailureMessage::help);
   int status = 0;
+  xsp::addExport(app, status);
   xsp::addVerify(app, status);
   try {
     app.parse(argc, argv);

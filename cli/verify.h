@@ -3,12 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace xsp {
+#include "exit_status.h"
 
-inline constexpr int kExitWhole = 0;
-inline constexpr int kExitUsage = 2;  // asked for something that cannot be done: options, a missing file, a newer format
-inline constexpr int kExitLoss = 3;
-inline constexpr int kExitCorrupt = 4;
+namespace xsp {
 
 // Adds the verb; `status` gets its exit code when it runs.
 void addVerify(CLI::App& app, int& status);

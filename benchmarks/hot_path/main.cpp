@@ -14,13 +14,14 @@
 
 #include "figures.h"
 #include "floor.h"
-#include "ratio_table.h"
+#include "../ratio_table.h"
 #include "scopes.h"
 
 namespace hot_path {
 namespace {
 
 using namespace xsigma::profiler;
+using namespace figures;
 using Loop = void (*)(size_t);
 
 // Short and many, so that floor and subject both meet the machine's quiet moments.

@@ -58,16 +58,27 @@ void walkBlocks(const Image& image, Damages& damages, const std::function<void(c
   HeaderCopy header;
   bool in_damage = false;
   uint64_t offset = kPageBytes;
+  uint64_t passed_by = 0;   // where the pages began that were unused or changing just now; 0 = there were none
+  uint64_t looked_again = 0;
   const uint64_t size = image.size();  // a live file may grow as fast as it is read
   while (offset + sizeof(BlockHeader) <= size) {
     Found found = copyBlock(image, offset, copy, header);
     if (found == Found::changing && at_rest) found = Found::damaged;
     if (found == Found::unused || found == Found::changing) {
       // An unused page inside a damaged stretch is that stretch's own. A block that is taken over keeps its size.
+      if (passed_by == 0) passed_by = offset;
       const uint16_t pages = found == Found::changing ? header.get().pages : 0;
       offset += std::clamp<size_t>(pages, 1, kMaxChunkBytes / kPageBytes) * kPageBytes;
       continue;
     }
+    // In a live image the page may be the inside of a block that was taken since its first page was looked at.
+    if (found == Found::damaged && !at_rest && passed_by != 0 && looked_again != offset) {
+      looked_again = offset;
+      offset = passed_by;
+      passed_by = 0;
+      continue;
+    }
+    passed_by = 0;
     if (found == Found::damaged) {
       if (!in_damage) damages.push_back({offset, "the header of this block is damaged; its records are lost"});
       in_damage = true;

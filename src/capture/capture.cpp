@@ -1,12 +1,8 @@
 #include "xsigma/profiler/capture.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
+#include "base/output_file.h"
 #include "capture/record_decode.h"
 #include "capture/source.h"
 
@@ -18,6 +14,7 @@ Capture::Capture(std::shared_ptr<const Source> source) : source_(std::move(sourc
 
 const CaptureInfo& Capture::info() const { return source_->contents().info; }
 const std::vector<ThreadInfo>& Capture::threads() const { return source_->contents().threads; }
+const std::vector<CaptureProperty>& Capture::properties() const { return source_->contents().tables.properties(); }
 const std::vector<Damage>& Capture::damages() const { return source_->contents().damages; }
 Ledger Capture::ledger() const { return capture::countLedger(*source_); }
 int64_t Capture::toMonotonicNs(uint64_t ticks) const { return source_->contents().clock.toMonotonicNs(ticks); }
@@ -27,37 +24,18 @@ void Capture::forEachRecord(const std::function<void(const CaptureRecord&)>& vis
 }
 
 Status Capture::save(const std::string& path) const {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  const auto failed = [&](const char* step) {
-    Status status(StatusCode::io_error, fmt::format("cannot save the capture as '{}': {}: {}. Choose a folder that exists, can be written to and "
-                                                    "has room; folders are not created",
-                                                    path, step, std::strerror(errno)));
-    unlink(temporary.c_str());
-    return status;
-  };
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return failed("creating it");
+  Expected<base::OutputFile> file = base::OutputFile::create(path, "the capture");
+  if (!file) return file.status();
   std::vector<char> buffer(size_t{256} * 1024);
   const capture::Image& image = source_->image();
   const uint64_t size = image.size();
   for (uint64_t offset = 0; offset < size;) {
     const size_t bytes = image.read(offset, buffer.data(), buffer.size());
     if (bytes == 0) break;
-    for (size_t done = 0; done < bytes;) {
-      const ssize_t wrote = write(file, buffer.data() + done, bytes - done);
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        close(file);
-        return failed("writing it");
-      }
-      done += static_cast<size_t>(wrote);
-    }
+    if (Status status = file->write({buffer.data(), bytes}); !status) return status;
     offset += bytes;
   }
-  const bool synced = fsync(file) == 0;
-  if (close(file) != 0 || !synced) return failed("writing it");
-  if (rename(temporary.c_str(), path.c_str()) != 0) return failed("naming it");
-  return {};
+  return file->finish();
 }
 
 Expected<Capture> openCapture(const std::string& path) {

@@ -16,7 +16,7 @@ namespace xsigma::profiler::capture {
 
 inline constexpr uint64_t kFileMagic = 0x314D474953585F90;  // "\x90_XSIGM1"
 inline constexpr uint16_t kVersionMajor = 1;
-inline constexpr uint16_t kVersionMinor = 0;
+inline constexpr uint16_t kVersionMinor = 1;
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kMinChunkBytes = 4096;
 inline constexpr size_t kMaxChunkBytes = 65536;
@@ -126,12 +126,17 @@ enum class Code : uint8_t {
   metadata = 0x1D,
   op_info = 0x1E,
   inputs = 0x21,
+  stack = 0x22,
+  perf = 0x24,
   // in table blocks
   string = 0x41,
   site = 0x42,
   thread = 0x44,
   thread_name = 0x47,
   thread_drops = 0x48,
+  property = 0x4B,
+  stack_frames = 0x4D,
+  module = 0x4E,
 };
 
 // Fixed records:      begin    [code | site << 8][ticks − base]
@@ -217,6 +222,33 @@ struct ThreadDropsRecord {  // exists once the thread has lost something
   uint32_t zero;
   std::atomic<uint64_t> extras;               // checked
   std::atomic<uint64_t> causes[kLossCauses];  // checked
+};
+
+struct PropertyRecord {  // of the process or the recording as a whole; the last one of a key counts
+  uint32_t head;
+  uint32_t crc;
+  uint32_t key;
+  uint32_t value;  // JSON
+};
+// Strings that belong to one capture alone have ids from here on; below, the process's.
+inline constexpr uint32_t kOwnStrings = 0x80000000;
+
+struct StackRecord {  // return addresses follow, innermost first, 8 bytes each
+  uint32_t head;
+  uint32_t crc;
+  uint32_t id;
+  uint32_t count;
+};
+inline constexpr uint32_t kMaxStackFrames = 64;
+
+struct ModuleRecord {  // a program or library that was loaded
+  uint32_t head;
+  uint32_t crc;
+  uint32_t path;
+  uint32_t build_id;
+  uint64_t start;
+  uint64_t end;
+  uint64_t bias;
 };
 
 }  // namespace xsigma::profiler::capture

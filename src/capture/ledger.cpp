@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "capture/record_decode.h"
+#include "capture/record_walk.h"
 #include "capture/source.h"
 
 namespace xsigma::profiler {
@@ -31,19 +31,21 @@ bool takeOpen(std::vector<ThreadCount::Open>& open, uint64_t begin_ticks) {
   return true;
 }
 
-void count(const CaptureRecord& record, ThreadCount& thread, std::unordered_set<uint64_t>& ended_elsewhere, uint64_t& named_id) {
-  switch (record.kind) {
-    case RecordKind::op_info: named_id = record.id; break;
-    case RecordKind::scope_begin:
+void count(const RawRecord& record, uint64_t& next_id, ThreadCount& thread, std::unordered_set<uint64_t>& ended_elsewhere, uint64_t& named_id) {
+  switch (record.code()) {
+    case Code::op_info: named_id = record.wide(4); break;
+    case Code::begin:
       ++thread.recorded;
-      thread.open.push_back({record.ticks, named_id != 0 ? named_id : record.id});
+      thread.open.push_back({record.ticks, named_id != 0 ? named_id : next_id});
+      ++next_id;
       named_id = 0;
       break;
-    case RecordKind::scope_end:
-      if (!takeOpen(thread.open, record.begin_ticks)) ++thread.recorded;  // its begin is gone; the end is whole by itself
+    case Code::end:
+    case Code::end_long:
+      if (!takeOpen(thread.open, record.ticks - record.duration())) ++thread.recorded;  // its begin is gone; the end is whole by itself
       break;
-    case RecordKind::async_end:
-      if (record.begin_ticks != 0) ended_elsewhere.insert(record.id);
+    case Code::async_end:
+      if (record.wide(3) != 0) ended_elsewhere.insert(record.wide(1));
       break;
     default: break;
   }
@@ -81,6 +83,7 @@ Ledger countLedger(const Capture::Source& source) {
   std::unordered_set<uint64_t> ended_elsewhere;
   uint64_t named_id = 0;
   uint32_t last_thread = UINT32_MAX;
+  RecordWalk walk;
   ThreadCount lost;  // records of a thread whose entry is damaged
   for (const Segment& segment : contents.segments) {
     ThreadCount& thread = segment.thread < counts.size() ? counts[segment.thread] : lost;
@@ -88,7 +91,9 @@ Ledger countLedger(const Capture::Source& source) {
     last_thread = segment.thread;
     thread.written = std::max(thread.written, segment.begins_before + segment.begins + segment.late_begins);
     thread.late += segment.late_begins;
-    decodeSegment(source, segment, [&](const CaptureRecord& record) { count(record, thread, ended_elsewhere, named_id); });
+    uint64_t next_id = segment.id_base;
+    walk.open(source, segment);
+    for (RawRecord record; walk.next(record);) count(record, next_id, thread, ended_elsewhere, named_id);
   }
 
   Ledger ledger;

@@ -45,5 +45,7 @@ struct DecodedInputs {
   std::vector<std::string> keys;
 };
 bool decodeInputs(const uint32_t* payload, uint32_t words, DecodedInputs& out);
+// The values alone.
+bool decodeValues(const uint32_t* words, uint32_t size, uint32_t count, bool keywords, DecodedInputs& out);
 
 }  // namespace xsigma::profiler::capture

@@ -88,6 +88,10 @@ void Sink::commitRecord() noexcept {
 
 void Sink::addString(uint32_t id, std::string_view text) noexcept {
   const std::lock_guard lock(table_mutex_);
+  putString(id, text);
+}
+
+void Sink::putString(uint32_t id, std::string_view text) noexcept {
   for (size_t offset = 0; offset < text.size(); offset += kStringPartBytes) {
     const std::string_view part = text.substr(offset, kStringPartBytes);
     const size_t bytes = tableBytes(sizeof(StringRecord) + part.size());
@@ -100,6 +104,62 @@ void Sink::addString(uint32_t id, std::string_view text) noexcept {
     std::memcpy(record + 1, part.data(), part.size());
     sealTableRecord(record, Code::string, bytes, bytes);
     commitRecord();
+  }
+}
+
+uint32_t Sink::addOwnString(std::string_view text) noexcept {
+  putString(own_strings_, text.substr(0, kMaxStringBytes));
+  return own_strings_++;
+}
+
+void Sink::addProperty(std::string_view key, std::string_view json) noexcept {
+  const std::lock_guard lock(table_mutex_);
+  const uint32_t key_id = addOwnString(key);
+  const uint32_t value_id = addOwnString(json);
+  auto* const record = static_cast<PropertyRecord*>(reserveRecord(sizeof(PropertyRecord)));
+  if (record == nullptr) return count(kHeaderNamesDropped);
+  record->key = key_id;
+  record->value = value_id;
+  sealTableRecord(record, Code::property, sizeof(PropertyRecord), sizeof(PropertyRecord));
+  commitRecord();
+}
+
+void Sink::addModule(std::string_view path, std::string_view build_id, uint64_t start, uint64_t end, uint64_t bias) noexcept {
+  const std::lock_guard lock(table_mutex_);
+  const uint32_t path_id = addOwnString(path);
+  const uint32_t build_id_id = addOwnString(build_id);
+  auto* const record = static_cast<ModuleRecord*>(reserveRecord(sizeof(ModuleRecord)));
+  if (record == nullptr) return count(kHeaderNamesDropped);
+  record->path = path_id;
+  record->build_id = build_id_id;
+  record->start = start;
+  record->end = end;
+  record->bias = bias;
+  sealTableRecord(record, Code::module, sizeof(ModuleRecord), sizeof(ModuleRecord));
+  commitRecord();
+}
+
+uint32_t Sink::internStack(const uint64_t* frames, uint32_t count) noexcept {
+  uint64_t hash = count;
+  for (uint32_t i = 0; i < count; ++i) hash = (hash ^ frames[i]) * 0x9E3779B97F4A7C15u ^ hash >> 29;
+  const std::lock_guard lock(table_mutex_);
+  try {
+    const auto [entry, fresh] = stacks_.try_emplace(hash, static_cast<uint32_t>(stacks_.size() + 1));
+    if (!fresh) return entry->second;
+    const size_t bytes = sizeof(StackRecord) + count * sizeof(uint64_t);
+    auto* const record = static_cast<StackRecord*>(reserveRecord(bytes));
+    if (record == nullptr) {
+      this->count(kHeaderNamesDropped);
+      return entry->second = 0;
+    }
+    record->id = entry->second;
+    record->count = count;
+    std::memcpy(record + 1, frames, count * sizeof(uint64_t));
+    sealTableRecord(record, Code::stack_frames, bytes, bytes);
+    commitRecord();
+    return entry->second;
+  } catch (const std::bad_alloc&) {
+    return 0;
   }
 }
 

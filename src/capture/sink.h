@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/clock.h"
 #include "capture/block_pool.h"
@@ -27,6 +28,11 @@ class Sink {
 
   void addString(uint32_t id, std::string_view text) noexcept;
   void addSite(uint32_t id, const Site& site) noexcept;
+  // A property of the whole capture; the value is JSON, of at most kMaxStringBytes.
+  void addProperty(std::string_view key, std::string_view json) noexcept;
+  void addModule(std::string_view path, std::string_view build_id, uint64_t start, uint64_t end, uint64_t bias) noexcept;
+  // The number of these frames in this capture; 0 when the tables are full.
+  uint32_t internStack(const uint64_t* frames, uint32_t count) noexcept;
   void addThreadName(uint32_t index, uint32_t name) noexcept;
   // Null when the tables are full; the thread's scopes are then counted as dropped, here.
   ThreadRecord* addThread(int32_t system_id, uint64_t logical_id, uint32_t name) noexcept;
@@ -62,6 +68,8 @@ class Sink {
 
   HeaderPage& header() const noexcept { return *reinterpret_cast<HeaderPage*>(store_.base()); }
   // Room for a table record, zeroed; publish with commit(). Null when full.
+  uint32_t addOwnString(std::string_view text) noexcept;
+  void putString(uint32_t id, std::string_view text) noexcept;
   void* reserveRecord(size_t bytes) noexcept;
   void commitRecord() noexcept;
   void addClockPair(const base::ClockPair& pair) noexcept;
@@ -76,6 +84,8 @@ class Sink {
   BlockHeader* table_ = nullptr;
   uint32_t reserved_words_ = 0;
   uint32_t thread_count_ = 0;
+  uint32_t own_strings_ = kOwnStrings;
+  std::unordered_map<uint64_t, uint32_t> stacks_;  // by hash
 
   std::mutex clock_mutex_;
   uint32_t clock_count_ = 0;

@@ -1,6 +1,7 @@
 #include "capture/tables.h"
 
 #include <cstring>
+#include <map>
 
 #include "base/checksum.h"
 #include "capture/table_record.h"
@@ -42,6 +43,9 @@ size_t leastBytes(Code code) {
     case Code::thread: return sizeof(ThreadRecord);
     case Code::thread_name: return sizeof(ThreadNameRecord);
     case Code::thread_drops: return sizeof(ThreadDropsRecord);
+    case Code::property: return sizeof(PropertyRecord);
+    case Code::stack_frames: return sizeof(StackRecord);
+    case Code::module: return sizeof(ModuleRecord);
     default: return 8;
   }
 }
@@ -123,12 +127,38 @@ void Tables::add(const BlockCopy& block, Damages& damages) {
         }
         break;
       }
+      case Code::property:
+        property_strings_.push_back({wordAt(record, offsetof(PropertyRecord, key)), wordAt(record, offsetof(PropertyRecord, value))});
+        break;
+      case Code::stack_frames: addStack(record, bytes); break;
+      case Code::module: {
+        ModuleRecord found;
+        std::memcpy(&found, record, sizeof found);
+        module_strings_.push_back({found.path, found.build_id});
+        modules_.push_back({{}, {}, found.start, found.end, found.bias});
+        break;
+      }
       default: break;  // of a later minor version
     }
   }
 }
 
+void Tables::addStack(const char* record, size_t bytes) {
+  const uint32_t count = wordAt(record, offsetof(StackRecord, count));
+  if (count > (bytes - sizeof(StackRecord)) / sizeof(uint64_t)) return;
+  std::vector<uint64_t>& frames = stacks_[wordAt(record, offsetof(StackRecord, id))];
+  frames.resize(count);
+  if (count != 0) std::memcpy(frames.data(), record + sizeof(StackRecord), count * sizeof(uint64_t));
+}
+
 void Tables::finish() {
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    modules_[i].path = string(module_strings_[i].first);
+    modules_[i].build_id = string(module_strings_[i].second);
+  }
+  std::map<std::string_view, std::string_view> latest;
+  for (const StringPair& property : property_strings_) latest[string(property.first)] = string(property.second);
+  for (const auto& [key, json] : latest) properties_.push_back({std::string(key), std::string(json)});
   for (size_t i = 0; i < threads_.size(); ++i) {
     threads_[i].info.thread = static_cast<uint32_t>(i);
     if (i < thread_names_.size()) threads_[i].info.name = string(thread_names_[i]);

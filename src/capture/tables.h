@@ -45,7 +45,25 @@ class Tables {
   }
   const std::vector<ThreadTable>& threads() const { return threads_; }
 
+  struct Module {
+    std::string_view path;
+    std::string_view build_id;
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t bias = 0;
+  };
+  const std::vector<Module>& modules() const { return modules_; }
+  // Return addresses, innermost first; empty if the capture does not have them.
+  const std::vector<uint64_t>& stack(uint32_t id) const {
+    static const std::vector<uint64_t> kNone;
+    const auto found = stacks_.find(id);
+    return found != stacks_.end() ? found->second : kNone;
+  }
+  // Sorted by key; values are JSON.
+  const std::vector<CaptureProperty>& properties() const { return properties_; }
+
  private:
+  void addStack(const char* record, size_t bytes);
   void addString(const char* record, size_t bytes, uint64_t offset, Damages& damages);
   ThreadTable& thread(uint32_t index);
   std::string_view string(uint32_t id) const;
@@ -57,6 +75,15 @@ class Tables {
   std::vector<const ResolvedSite*> dense_sites_;  // the low ids, which are nearly all of them
   std::vector<ThreadTable> threads_;
   std::vector<uint32_t> thread_names_;
+  struct StringPair {
+    uint32_t first = 0;
+    uint32_t second = 0;
+  };
+  std::vector<StringPair> property_strings_;
+  std::vector<StringPair> module_strings_;
+  std::vector<Module> modules_;
+  std::vector<CaptureProperty> properties_;
+  std::unordered_map<uint32_t, std::vector<uint64_t>> stacks_;
 };
 
 }  // namespace xsigma::profiler::capture

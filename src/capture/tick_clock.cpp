@@ -1,7 +1,6 @@
 #include "capture/tick_clock.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace xsigma::profiler::capture {
 
@@ -12,21 +11,28 @@ TickClock::TickClock(std::vector<base::ClockPair> pairs, uint32_t ticks_per_ms) 
   }
 }
 
-int64_t TickClock::toMonotonicNs(uint64_t ticks) const noexcept {
-  if (pairs_.empty()) return static_cast<int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+TickClock::Piece TickClock::pieceOf(uint64_t ticks) const noexcept {
+  Piece piece;
+  piece.ns_per_tick = ns_per_tick_;
+  if (pairs_.empty()) return piece;
   // The piece that holds the tick; outside, the nearest one goes on.
   const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), ticks, [](uint64_t t, const base::ClockPair& pair) { return t < pair.ticks; });
   const size_t last = pairs_.size() - 1;
   const auto not_after = static_cast<size_t>(after - pairs_.begin());
   const size_t from = std::min(not_after > 0 ? not_after - 1 : 0, last > 0 ? last - 1 : 0);
   const base::ClockPair& start = pairs_[from];
-  double rate = ns_per_tick_;
+  piece.from_tick = start.ticks;
+  piece.from_ns = start.monotonic_ns;
+  piece.first_tick = from == 0 ? 0 : start.ticks;
+  if (from + 1 < last) {
+    piece.end_tick = pairs_[from + 1].ticks;
+    piece.most_ns = pairs_[from + 1].monotonic_ns;
+  }
   constexpr int64_t kShortNs = 2'000'000;  // too short a piece tells the rate less well than the estimate
   if (last > 0 && pairs_[from + 1].monotonic_ns - start.monotonic_ns > kShortNs) {
-    rate = static_cast<double>(pairs_[from + 1].monotonic_ns - start.monotonic_ns) / static_cast<double>(pairs_[from + 1].ticks - start.ticks);
+    piece.ns_per_tick = static_cast<double>(pairs_[from + 1].monotonic_ns - start.monotonic_ns) / static_cast<double>(pairs_[from + 1].ticks - start.ticks);
   }
-  const auto distance = static_cast<double>(static_cast<int64_t>(ticks - start.ticks));
-  return start.monotonic_ns + std::llround(distance * rate);
+  return piece;
 }
 
 }  // namespace xsigma::profiler::capture

@@ -42,7 +42,7 @@ void openOwn() noexcept {
   }
   CaptureOptions options = following().options;
   options.path = childPath(options.path, getpid());
-  Expected<std::unique_ptr<LiveCapture>> live = LiveCapture::start(options, Feed::scopes);
+  Expected<std::unique_ptr<LiveCapture>> live = LiveCapture::start(options);
   if (!live) return base::warn(fmt::format("the forked child {} is not recorded: {}", getpid(), live.message()));
   following().own = std::move(*live);
   followForks(following().options, following().own->session());

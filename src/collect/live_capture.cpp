@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/loaded_modules.h"
+#include "base/native_stack.h"
 #include "base/process_barrier.h"
 #include "base/ticks.h"
 #include "capture/block_walk.h"
 #include "capture/source.h"
 #include "collect/clock_choice.h"
+#include "collect/process_properties.h"
 #include "collect/sink_graveyard.h"
 #include "instrument/process_state.h"
 #include "instrument/thread_registry.h"
@@ -49,18 +52,38 @@ void bookReentrantDrops(uint32_t session, const Sink& sink, uint32_t start_epoch
   }
 }
 
+// What is loaded now and was not among `known`: addresses can be told by them later.
+std::vector<base::LoadedModule> addModules(Sink& sink, const std::vector<base::LoadedModule>& known) {
+  std::vector<base::LoadedModule> loaded = base::loadedModules();
+  for (const base::LoadedModule& module : loaded) {
+    const auto same = [&](const base::LoadedModule& other) { return other.start == module.start && other.path == module.path; };
+    if (std::none_of(known.begin(), known.end(), same)) sink.addModule(module.path, module.build_id, module.start, module.end, module.bias);
+  }
+  return loaded;
+}
+
 }  // namespace
 
-Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& options, Feed feed) {
+Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& options, const Audience& audience) {
   const Expected<bool> counter_is_clock = ticksAreClock();
   if (!counter_is_clock) return counter_is_clock.status();
   base::processBarrierAvailable();
   Expected<std::unique_ptr<Sink>> sink = Sink::create(options, *counter_is_clock, process.next_id);
   if (!sink) return sink.status();
 
+  const Expected<base::PerfPlan> perf = base::planPerfEvents(audience.performance_events);
+  if (!perf) return perf.status();
+  addProcessProperties(**sink);
+  std::vector<base::LoadedModule> modules;
+  if (audience.stacks) {
+    base::prepareStackCapture();
+    modules = addModules(**sink, {});
+  }
+
   std::unique_ptr<LiveCapture> live(new LiveCapture);
   live->sink_ = buriedWhenUnused(std::move(*sink));
   live->process_id_ = getpid();
+  live->modules_ = std::move(modules);
   live->unattached_drops_before_ = process.unattached_drops.load(std::memory_order_relaxed);
 
   const ControlSection section;
@@ -72,7 +95,12 @@ Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& 
   }
   live->session_ = static_cast<uint32_t>(free - process.sessions);
   live->start_epoch_ = process.epoch + 1;
-  const Session session{live->sink_.get(), live->start_epoch_, feed == Feed::by_hand};
+  Session session{live->sink_.get(), live->start_epoch_, audience.feed == Feed::by_hand};
+  session.joined_only = audience.joined_only;
+  session.scopes = session.collected_scopes = audience.scopes;
+  session.memory = audience.memory;
+  session.stacks = audience.stacks;
+  session.perf = *perf;
   writePlaces(session, live->session_);
   if (const Status status = live->sink_->publish(); !status) {
     live->stopped_ = true;
@@ -92,6 +120,7 @@ Capture LiveCapture::stop() {
   if (stopped_.exchange(true)) return finished_;
   if (getpid() != process_id_) return finished_;  // the parent's; not ours to touch
   {
+    if (!modules_.empty()) addModules(*sink_, modules_);  // those that were loaded meanwhile
     const ControlSection section;
     const std::lock_guard lock(process.mutex);
     process.sessions[session_] = {};
@@ -105,6 +134,52 @@ Capture LiveCapture::stop() {
   finished_ = Capture(std::make_shared<Capture::Source>(capture::memoryImage(sink_, sink_->image(), sink_->pool().usedBytes()), sink_->path()));
   sink_.reset();
   return finished_;
+}
+
+void LiveCapture::join() noexcept {
+  const ControlSection section;
+  ThreadSlot* const slot = section.slot();
+  if (slot == nullptr || !running()) return;
+  const std::lock_guard lock(process.mutex);
+  slot->joined[session_] = start_epoch_;
+  slot->own_gate->expected.store(kStale, std::memory_order_seq_cst);
+  slot->synced_word = 0;
+}
+
+void LiveCapture::leave() noexcept {
+  const ControlSection section;
+  ThreadSlot* const slot = section.slot();
+  if (slot == nullptr) return;
+  const std::lock_guard lock(process.mutex);
+  if (slot->joined[session_] != start_epoch_) return;
+  slot->joined[session_] = 0;
+  slot->own_gate->expected.store(kStale, std::memory_order_seq_cst);
+  slot->synced_word = 0;
+}
+
+void LiveCapture::setCollecting(bool on) noexcept {
+  const ControlSection section;
+  const std::lock_guard lock(process.mutex);
+  Session& session = process.sessions[session_];
+  if (!running() || session.start_epoch != start_epoch_) return;
+  session.collected_scopes = on ? session.scopes : 0;
+  publishChange();
+}
+
+void LiveCapture::addProperty(std::string_view key, std::string_view json) noexcept {
+  const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
+  const std::lock_guard guard(mutex_);
+  if (sink_ != nullptr) sink_->addProperty(key, json);
+}
+
+bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
+  if (writer.sink() != nullptr && writer.sinceEpoch() == start_epoch_) return true;
+  const std::lock_guard lock(process.mutex);
+  const Session& session = process.sessions[session_];
+  if (session.sink == nullptr || session.start_epoch != start_epoch_) return false;
+  writer.detach();
+  attachWriter(slot, session_);
+  return true;
 }
 
 Capture LiveCapture::snapshot() const {

@@ -5,8 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/loaded_modules.h"
 #include "capture/sink.h"
+#include "instrument/process_state.h"
+#include "instrument/thread_registry.h"
 #include "xsigma/profiler/capture.h"
 #include "xsigma/profiler/status.h"
 
@@ -14,15 +19,35 @@ namespace xsigma::profiler::collect {
 
 enum class Feed { scopes, by_hand };
 
+// Who is recorded, and what of it.
+struct Audience {
+  Feed feed = Feed::scopes;
+  bool joined_only = false;                        // threads that join(), instead of all
+  uint32_t scopes = instrument::kAllScopes;        // bits of RecordScope
+  bool memory = true;                              // reportMemoryUsage and the like
+  bool stacks = false;                             // native frames at every begin
+  std::vector<std::string> performance_events = {};  // counters of the CPU, read at every begin and end
+};
+
 class LiveCapture {
  public:
-  static Expected<std::unique_ptr<LiveCapture>> start(const CaptureOptions& options, Feed feed);
+  static Expected<std::unique_ptr<LiveCapture>> start(const CaptureOptions& options, const Audience& audience = {});
   ~LiveCapture();
   LiveCapture(const LiveCapture&) = delete;
   LiveCapture& operator=(const LiveCapture&) = delete;
 
   Capture stop();
   Capture snapshot() const;
+
+  // The calling thread takes part from now on, or no longer. Only with joined_only.
+  void join() noexcept;
+  void leave() noexcept;
+  // Switches the recording of begins and marks off and on. Scopes that are open get their end.
+  void setCollecting(bool on) noexcept;
+  void addProperty(std::string_view key, std::string_view json) noexcept;
+  // Runs act(writer, slot) with this thread's writer, inside the gate. Nothing after stop. Re-entry is counted as a scope or as something beside one.
+  template <typename Act>
+  void write(Act act, bool scope = false) noexcept;
 
   uint32_t session() const noexcept { return session_; }
   uint32_t startEpoch() const noexcept { return start_epoch_; }
@@ -31,6 +56,7 @@ class LiveCapture {
 
  private:
   LiveCapture() = default;
+  bool attached(instrument::ThreadSlot& slot, capture::Writer& writer) noexcept;
 
   mutable std::mutex mutex_;  // of the two below
   std::shared_ptr<capture::Sink> sink_;
@@ -39,7 +65,28 @@ class LiveCapture {
   uint32_t start_epoch_ = 0;
   int process_id_ = 0;
   uint64_t unattached_drops_before_ = 0;
+  std::vector<base::LoadedModule> modules_;  // if stacks are recorded: those that the capture has
   std::atomic<bool> stopped_{false};
 };
+
+template <typename Act>
+void LiveCapture::write(Act act, bool scope) noexcept {
+  using namespace instrument;
+  ThreadSlot* const slot = attachThread();
+  if (slot == nullptr) return;
+  const uint64_t was = gate.enter();
+  capture::Writer& writer = slot->writerOf(session_);
+  if (was == kBusy) {
+    if (writer.sink() != nullptr) writer.noteReentrant(scope);
+    return;
+  }
+  if (running() && attached(*slot, writer)) act(writer, *slot);
+  gate.leave(was);
+}
+
+// What a counter read says in the writer's capture.
+inline uint64_t ticksNow(const capture::Writer& writer) noexcept {
+  return writer.sink()->counterIsClock() ? static_cast<uint64_t>(base::monotonicNs()) : base::readTicks();
+}
 
 }  // namespace xsigma::profiler::collect

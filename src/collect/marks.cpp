@@ -15,8 +15,9 @@ using namespace instrument;
 namespace {
 
 // Runs put(writer, ticks, site) for every capture that this thread feeds. A mark without a name has site 0.
+// Memory goes only to those who want to know of it; while collection is switched off, nothing goes anywhere.
 template <typename Put>
-void mark(const std::string_view* name, RecordScope scope, Put put) noexcept {
+void mark(const std::string_view* name, RecordScope scope, Put put, bool memory = false) noexcept {
   if (!detail::anyoneListens()) return;
   ThreadSlot* const slot = enterSettled(false);
   if (slot == nullptr) return;
@@ -24,7 +25,9 @@ void mark(const std::string_view* name, RecordScope scope, Put put) noexcept {
     const char* copy = nullptr;
     const uint32_t site = name == nullptr ? 0 : capture::headSite(headFor(*slot, *name, scope, &copy));
     const uint64_t ticks = slot->beginTicks();
-    forEachRecording(*slot, [&](capture::Writer& writer, uint32_t) { put(writer, ticks, site); });
+    forEachRecording(*slot, [&](capture::Writer& writer, uint32_t index) {
+      if (memory ? (slot->memory >> index & 1) != 0 : slot->scopes[index] != 0) put(writer, ticks, site);
+    });
   }
   slot->leave();
 }
@@ -56,13 +59,13 @@ void recordAsyncEnd(std::string_view name, uint64_t id) noexcept {
 void reportMemoryUsage(void* ptr, int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
   mark(nullptr, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
     capture::putMemory(writer, ticks, capture::Code::memory, ptr, bytes, total_allocated, total_reserved, device);
-  });
+  }, true);
 }
 
 void reportOutOfMemory(int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
   mark(nullptr, kUser, [=](capture::Writer& writer, uint64_t ticks, uint32_t) {
     capture::putMemory(writer, ticks, capture::Code::out_of_memory, nullptr, bytes, total_allocated, total_reserved, device);
-  });
+  }, true);
 }
 
 void setThreadName(std::string_view name) noexcept {

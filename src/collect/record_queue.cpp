@@ -15,44 +15,16 @@ using namespace instrument;
 
 struct RecordQueue::State {
   std::unique_ptr<collect::LiveCapture> live;
-
-  // Runs act(writer, slot) with this thread's writer, inside the gate. Nothing after stop. Re-entry is counted as a scope or as something beside one.
-  template <typename Act>
-  void write(Act act, bool scope = false) noexcept {
-    ThreadSlot* const slot = attachThread();
-    if (slot == nullptr) return;
-    const uint64_t was = gate.enter();
-    capture::Writer& writer = slot->writerOf(live->session());
-    if (was == kBusy) {
-      if (writer.sink() != nullptr) writer.noteReentrant(scope);
-      return;
-    }
-    if (live->running() && attached(*slot, writer)) act(writer, *slot);
-    gate.leave(was);
-  }
-
- private:
-  bool attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
-    if (writer.sink() != nullptr && writer.sinceEpoch() == live->startEpoch()) return true;
-    const std::lock_guard lock(process.mutex);
-    const Session& session = process.sessions[live->session()];
-    if (session.sink == nullptr || session.start_epoch != live->startEpoch()) return false;
-    writer.detach();
-    attachWriter(slot, live->session());
-    return true;
-  }
 };
 
 namespace {
 
-uint64_t now(const capture::Writer& writer) noexcept {
-  return writer.sink()->counterIsClock() ? static_cast<uint64_t>(base::monotonicNs()) : base::readTicks();
-}
+using collect::ticksNow;
 
 OpToken beginOp(capture::Writer& writer, uint32_t head, const capture::OpDetails& details) noexcept {
   const uint32_t most = writer.sink()->maxRecordWords();
   const bool inputs = writer.sink()->recordsInputs();
-  const uint64_t ticks = now(writer);
+  const uint64_t ticks = ticksNow(writer);
   if (!writer.ensure(capture::mostDetailWords(details, inputs, most) + capture::kBeginWords, ticks)) {
     writer.countDrop(writer.why());
     return {};
@@ -76,7 +48,7 @@ RecordQueue::~RecordQueue() = default;
 Expected<RecordQueue> RecordQueue::create(CaptureOptions options) {
   if (const Status status = collect::checkOptions(options); !status) return status;
   if (options.follow_fork) return Status(StatusCode::invalid_argument, "a RecordQueue cannot follow forks: nobody in the child calls it. Leave follow_fork off");
-  Expected<std::unique_ptr<collect::LiveCapture>> live = collect::LiveCapture::start(options, collect::Feed::by_hand);
+  Expected<std::unique_ptr<collect::LiveCapture>> live = collect::LiveCapture::start(options, {collect::Feed::by_hand});
   if (!live) return live.status();
   auto state = std::make_unique<State>();
   state->live = std::move(*live);
@@ -93,7 +65,7 @@ OpToken RecordQueue::begin_op(const RecordFunction& fn) noexcept {
   details.async = fn.isAsync();
   details.inputs = fn.inputs();
   details.keyword_inputs = &fn.kwinputs();
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
     const uint32_t head = headFor(slot, fn.name(), fn.scope(), &copy);
     if (head != 0) token = beginOp(writer, head, details);
@@ -103,7 +75,7 @@ OpToken RecordQueue::begin_op(const RecordFunction& fn) noexcept {
 
 OpToken RecordQueue::begin_op(std::string_view name, RecordScope scope) noexcept {
   OpToken token;
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
     const uint32_t head = headFor(slot, name, scope, &copy);
     if (head != 0) token = beginOp(writer, head, {});
@@ -113,9 +85,9 @@ OpToken RecordQueue::begin_op(std::string_view name, RecordScope scope) noexcept
 
 void RecordQueue::end_op(const OpToken& token) noexcept {
   if (token.ticks == 0) return;
-  state_->write([&](capture::Writer& writer, ThreadSlot&) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot&) {
     const bool ordered = writer.sink()->orderedEnd() && !writer.sink()->counterIsClock();
-    const uint64_t ticks = ordered ? base::readTicksOrdered() : now(writer);
+    const uint64_t ticks = ordered ? base::readTicksOrdered() : ticksNow(writer);
     if (writer.threadIndex() == token.thread) {
       writer.putEnd(token.site, token.ticks, ticks);
     } else {
@@ -125,51 +97,51 @@ void RecordQueue::end_op(const OpToken& token) noexcept {
 }
 
 void RecordQueue::instant(std::string_view name) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
-    capture::putInstant(writer, now(writer), capture::headSite(headFor(slot, name, RecordScope::USER_SCOPE, &copy)));
+    capture::putInstant(writer, ticksNow(writer), capture::headSite(headFor(slot, name, RecordScope::USER_SCOPE, &copy)));
   });
 }
 
 void RecordQueue::counter(std::string_view name, double value) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
-    capture::putCounter(writer, now(writer), capture::headSite(headFor(slot, name, RecordScope::USER_SCOPE, &copy)), value);
+    capture::putCounter(writer, ticksNow(writer), capture::headSite(headFor(slot, name, RecordScope::USER_SCOPE, &copy)), value);
   });
 }
 
 void RecordQueue::metadata(std::string_view key, std::string_view value) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
-    capture::putMetadata(writer, now(writer), capture::headSite(headFor(slot, key, RecordScope::USER_SCOPE, &copy)), value);
+    capture::putMetadata(writer, ticksNow(writer), capture::headSite(headFor(slot, key, RecordScope::USER_SCOPE, &copy)), value);
   });
 }
 
 void RecordQueue::memory(void* ptr, int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot&) {
-    capture::putMemory(writer, now(writer), capture::Code::memory, ptr, bytes, total_allocated, total_reserved, device);
+  state_->live->write([&](capture::Writer& writer, ThreadSlot&) {
+    capture::putMemory(writer, ticksNow(writer), capture::Code::memory, ptr, bytes, total_allocated, total_reserved, device);
   });
 }
 
 void RecordQueue::outOfMemory(int64_t bytes, size_t total_allocated, size_t total_reserved, Device device) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot&) {
-    capture::putMemory(writer, now(writer), capture::Code::out_of_memory, nullptr, bytes, total_allocated, total_reserved, device);
+  state_->live->write([&](capture::Writer& writer, ThreadSlot&) {
+    capture::putMemory(writer, ticksNow(writer), capture::Code::out_of_memory, nullptr, bytes, total_allocated, total_reserved, device);
   });
 }
 
 void RecordQueue::given(const GivenEvent& event) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot& slot) {
+  state_->live->write([&](capture::Writer& writer, ThreadSlot& slot) {
     const char* copy = nullptr;
-    capture::putGiven(writer, now(writer), capture::headSite(headFor(slot, event.name, RecordScope::FUNCTION, &copy)), event);
+    capture::putGiven(writer, ticksNow(writer), capture::headSite(headFor(slot, event.name, RecordScope::FUNCTION, &copy)), event);
   });
 }
 
 void RecordQueue::pushExternalId(uint64_t id, uint8_t domain) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot&) { capture::putExternalId(writer, now(writer), capture::Code::external_push, id, domain); });
+  state_->live->write([&](capture::Writer& writer, ThreadSlot&) { capture::putExternalId(writer, ticksNow(writer), capture::Code::external_push, id, domain); });
 }
 
 void RecordQueue::popExternalId(uint8_t domain) noexcept {
-  state_->write([&](capture::Writer& writer, ThreadSlot&) { capture::putExternalId(writer, now(writer), capture::Code::external_pop, 0, domain); });
+  state_->live->write([&](capture::Writer& writer, ThreadSlot&) { capture::putExternalId(writer, ticksNow(writer), capture::Code::external_pop, 0, domain); });
 }
 
 Capture RecordQueue::stop() { return state_->live->stop(); }

@@ -21,7 +21,7 @@ Expected<Recording> startRecording(CaptureOptions options) {
   Expected<CaptureOptions> effective = collect::withEnvironment(std::move(options));
   if (!effective) return effective.status();
   if (const Status status = collect::checkOptions(*effective); !status) return status;
-  Expected<std::unique_ptr<collect::LiveCapture>> live = collect::LiveCapture::start(*effective, collect::Feed::scopes);
+  Expected<std::unique_ptr<collect::LiveCapture>> live = collect::LiveCapture::start(*effective);
   if (!live) return live.status();
   if (effective->follow_fork) collect::followForks(*effective, (*live)->session());
   auto state = std::make_unique<Recording::State>();

@@ -27,6 +27,10 @@ const std::vector<ThreadInfo>& Capture::threads() const {
   static const std::vector<ThreadInfo> none;
   return none;
 }
+const std::vector<CaptureProperty>& Capture::properties() const {
+  static const std::vector<CaptureProperty> none;
+  return none;
+}
 const std::vector<Damage>& Capture::damages() const {
   static const std::vector<Damage> none;
   return none;

@@ -78,7 +78,7 @@ __attribute__((cold)) void beginRecordLate(ObservedFrame& frame) noexcept {
   frame.ready_for = ObservedFrame::kNone;
   state.handle = 0;
   state.recorded = false;
-  if (ThreadSlot* const slot = settle(kNotFast)) state.recordBegin(*slot);
+  if (ThreadSlot* const slot = settle(kNotFast)) state.recordBegin(*slot, frame.function().scope());
 }
 
 void endObserved(uint64_t address) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/perf_counters.h"
 #include "capture/name_table.h"
 #include "capture/sink.h"
 #include "instrument/thread_slot.h"
@@ -18,12 +19,20 @@ inline constexpr uint64_t kLocalCallbacksBit = 1u << 5;
 inline constexpr uint64_t kFollowForkBit = 1u << 6;
 constexpr uint32_t epochOf(uint64_t word) noexcept { return static_cast<uint32_t>(word >> 32); }
 
+inline constexpr uint32_t kAllScopes = (1u << kNumRecordScopes) - 1;
+
 // A recording in progress.
 struct Session {
   capture::Sink* sink = nullptr;
   uint32_t start_epoch = 0;
   bool by_hand = false;  // fed by a RecordQueue, not by scopes
   bool follow_fork = false;
+  bool joined_only = false;                // feeds on threads that have joined, not on all
+  bool memory = true;                      // wants to know of memory
+  bool stacks = false;                     // wants the native stack of every begin
+  uint32_t scopes = kAllScopes;            // bits of the RecordScopes that it wants
+  uint32_t collected_scopes = kAllScopes;  // the same, or none while collection is switched off
+  base::PerfPlan perf{};                   // wants these counters at every begin and end
 };
 
 struct ProcessState {

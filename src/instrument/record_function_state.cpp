@@ -4,8 +4,10 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "base/log.h"
+#include "instrument/begin_extras.h"
 #include "capture/mark_codec.h"
 #include "instrument/process_state.h"
 #include "instrument/scope_entry.h"
@@ -127,10 +129,10 @@ void RecordFunctionState::begin(RecordFunction& function, ThreadSlot& slot, cons
   begun = true;
   if (needs_ids && handle == 0) handle = drawId(slot);
   details.id = handle;
-  if (observer_count == 0) return recordBegin(slot);
+  if (observer_count == 0) return recordBegin(slot, function.scope_);
   slot.leave();
   runStartCallbacks(function);
-  if (ThreadSlot* const again = enterSettled()) recordBegin(*again);
+  if (ThreadSlot* const again = enterSettled()) recordBegin(*again, function.scope_);
 }
 
 void RecordFunctionState::runStartCallbacks(RecordFunction& function) noexcept {
@@ -140,7 +142,7 @@ void RecordFunctionState::runStartCallbacks(RecordFunction& function) noexcept {
   }
 }
 
-void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
+void RecordFunctionState::recordBegin(ThreadSlot& slot, RecordScope scope) noexcept {
   recorded = slot.recording != 0 && head != 0;
   if (recorded) {
     begin_epoch = epochOf(slot.synced_word);
@@ -153,17 +155,22 @@ void RecordFunctionState::recordBegin(ThreadSlot& slot) noexcept {
         return slot.leave();
       }
     }
+    std::optional<BeginExtras> extras;
+    if (BeginExtras::wanted(slot)) extras.emplace(slot);
     begin_ticks = slot.beginTicks();
     forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
       const bool inputs = writer.sink()->recordsInputs();
-      const uint32_t most = detailed ? capture::mostDetailWords(details, inputs, writer.sink()->maxRecordWords()) : 0;
-      if (!writer.ensure(most + capture::kBeginWords, begin_ticks)) {
-        writer.countDrop(writer.why());
+      const bool collected = slot.collects(index, scope);
+      const uint32_t most_details = writer.sink()->maxRecordWords() - BeginExtras::kMostWords;
+      const uint32_t most = (detailed ? capture::mostDetailWords(details, inputs, most_details) : 0) + (extras ? BeginExtras::kMostWords : 0);
+      if (!collected || !writer.ensure(most + capture::kBeginWords, begin_ticks)) {
+        if (collected) writer.countDrop(writer.why());
         dropped = static_cast<uint8_t>(dropped | 1u << index);
         return;
       }
       uint32_t* const at = writer.next();
-      const uint32_t words = detailed ? capture::putDetails(details, inputs, writer.sink()->maxRecordWords(), writer.delta(begin_ticks), at) : 0;
+      uint32_t words = detailed ? capture::putDetails(details, inputs, most_details, writer.delta(begin_ticks), at) : 0;
+      if (extras) words += extras->put(writer, index, writer.delta(begin_ticks), at + words);
       at[words] = head;
       at[words + 1] = writer.delta(begin_ticks);
       ids[index] = details.id != 0 ? details.id : writer.nextId();

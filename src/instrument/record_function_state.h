@@ -48,7 +48,7 @@ struct RecordFunctionState {
   // Runs start callbacks, records the begin. The slot is busy and settled; it has been left on return. The name is interned.
   void begin(RecordFunction& function, instrument::ThreadSlot& slot, const char* name, uint32_t head) noexcept;
   // Details first, the begin last, one commit for all: the range is whole or absent. Leaves the slot.
-  void recordBegin(instrument::ThreadSlot& slot) noexcept;
+  void recordBegin(instrument::ThreadSlot& slot, RecordScope scope) noexcept;
   // Records the end, runs end callbacks: once.
   void end(RecordFunction& function) noexcept;
 

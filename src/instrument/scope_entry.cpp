@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/arena.h"
+#include "instrument/begin_extras.h"
 #include "instrument/observed_scope.h"
 #include "instrument/thread_registry.h"
 
@@ -24,13 +25,44 @@ uint32_t registerSite(ScopeSite& site) noexcept {
   return head;
 }
 
-// Begins in every capture that this thread feeds. Leaves the slot.
-ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head) noexcept {
+ScopeToken leaveWithToken(ThreadSlot& slot, uint32_t head, uint64_t ticks, uint8_t dropped) noexcept {
+const uint64_t general = slot.single ? 0 : kGeneralEnd;
+  const uint64_t reference = tokenReference(head, slot.epochHigh()) + droppedBits(dropped) + general;
+  const bool any = dropped != slot.recording;
+  slot.leave();
+  return any ? ScopeToken{ticks, reference} : ScopeToken{};
+}
+
+// The same with what some recordings want beside it.
+__attribute__((noinline)) ScopeToken beginWithExtras(ThreadSlot& slot, uint32_t head, RecordScope scope) noexcept {
+  const BeginExtras extras(slot);
   uint8_t dropped = 0;
   uint64_t ticks = slot.beginTicks();
   forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
-    if (!writer.ensure(capture::kBeginWords, ticks)) {
-      writer.countDrop(writer.why());
+    const bool collected = slot.collects(index, scope);
+    if (!collected || !writer.ensure(BeginExtras::kMostWords + capture::kBeginWords, ticks)) {
+      if (collected) writer.countDrop(writer.why());
+      dropped = static_cast<uint8_t>(dropped | 1u << index);
+      return;
+    }
+    uint32_t* const at = writer.next();
+    const uint32_t words = extras.put(writer, index, writer.delta(ticks), at);
+    at[words] = head;
+    at[words + 1] = writer.delta(ticks);
+    writer.commit(words + capture::kBeginWords, 1);
+  });
+  return leaveWithToken(slot, head, ticks, dropped);
+}
+
+// Begins in every capture that this thread feeds. Leaves the slot.
+ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head, RecordScope scope) noexcept {
+  if (BeginExtras::wanted(slot)) return beginWithExtras(slot, head, scope);
+  uint8_t dropped = 0;
+  uint64_t ticks = slot.beginTicks();
+  forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
+    const bool collected = slot.collects(index, scope);
+    if (!collected || !writer.ensure(capture::kBeginWords, ticks)) {
+      if (collected) writer.countDrop(writer.why());
       dropped = static_cast<uint8_t>(dropped | 1u << index);
       return;
     }
@@ -39,11 +71,7 @@ ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head) noexcept {
     at[1] = writer.delta(ticks);
     writer.commit(capture::kBeginWords, 1);
   });
-  const uint64_t general = slot.single ? 0 : kGeneralEnd;
-  const uint64_t reference = tokenReference(head, slot.epochHigh()) + droppedBits(dropped) + general;
-  const bool any = dropped != slot.recording;
-  slot.leave();
-  return any ? ScopeToken{ticks, reference} : ScopeToken{};
+  return leaveWithToken(slot, head, ticks, dropped);
 }
 
 bool observed(const ThreadSlot& slot, RecordScope scope) noexcept {
@@ -61,7 +89,7 @@ __attribute__((noinline)) ScopeToken beginGeneral(ScopeSite& site, uint64_t was)
     return {};
   }
   if (observed(*slot, site.scope)) return beginObserved(*slot, site.name, head, site.scope);
-  return beginInWriters(*slot, head);
+  return beginInWriters(*slot, head, site.scope);
 }
 
 __attribute__((noinline)) ScopeToken beginSlow(ScopeSite& site, uint64_t was) noexcept {
@@ -95,7 +123,7 @@ __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScop
     return {};
   }
   if (observed(*slot, scope)) return beginObserved(*slot, copy, head, scope);
-  return beginInWriters(*slot, head);
+  return beginInWriters(*slot, head, scope);
 }
 
 void endInSlot(ThreadSlot& slot, ScopeToken token, uint64_t ticks) noexcept {
@@ -143,7 +171,9 @@ uint32_t headFor(ThreadSlot& slot, std::string_view name, RecordScope scope, con
 
 void endInWriters(ThreadSlot& slot, uint32_t site, uint32_t begin_epoch, uint8_t dropped, uint64_t begin_ticks, uint64_t ticks) noexcept {
   forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
-    if (writer.sinceEpoch() <= begin_epoch && (dropped >> index & 1) == 0) writer.putEnd(site, begin_ticks, ticks);
+    if (writer.sinceEpoch() > begin_epoch || (dropped >> index & 1) != 0) return;
+    putEndCounters(slot, writer, index, ticks);
+    writer.putEnd(site, begin_ticks, ticks);
   });
 }
 

@@ -43,6 +43,8 @@ void releaseSlot(void* value) noexcept {
                          writer.sinceEpoch() == process.sessions[i].start_epoch;
       alive ? writer.release() : writer.detach();
     }
+    for (base::PerfCounters& counters : slot.perf) counters.close();
+    std::fill(std::begin(slot.joined), std::end(slot.joined), 0);
     if (slot.local_callbacks.count != 0) dropLocalCallbacks(slot);
     slot.way = kNotFast;
     slot.recording = 0;
@@ -95,14 +97,24 @@ void sync(ThreadSlot& slot) noexcept {
   slot.ordered = false;
   slot.records_inputs = false;
   slot.counter_is_clock = false;
+  slot.memory = 0;
+  slot.stacks = 0;
+  bool detailed = false;  // some session wants more, or less, than every plain begin
   uint32_t only = 0;
   uint32_t fed = 0;
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
     const Session& session = process.sessions[i];
     capture::Writer& writer = slot.writerOf(i);
     if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) writer.detach();
-    if (session.sink == nullptr || session.by_hand) continue;
+    const bool feeds = session.sink != nullptr && !session.by_hand && (!session.joined_only || slot.joined[i] == session.start_epoch);
+    if (slot.perf[i].isOpen() && !feeds) slot.perf[i].close();
+    if (!feeds) continue;
     if (writer.sink() == nullptr) attachWriter(slot, i);
+    if (session.perf.count != 0 && !slot.perf[i].isOpen()) slot.perf[i].open(session.perf);
+    slot.scopes[i] = session.collected_scopes;
+    slot.memory = static_cast<uint8_t>(slot.memory | (session.memory && session.collected_scopes != 0) << i);
+    slot.stacks = static_cast<uint8_t>(slot.stacks | session.stacks << i);
+    detailed |= session.collected_scopes != kAllScopes || session.stacks || slot.perf[i].isOpen();
     slot.recording = static_cast<uint8_t>(slot.recording | 1u << i);
     slot.ordered |= session.sink->orderedEnd();
     slot.records_inputs |= session.sink->recordsInputs();
@@ -112,7 +124,7 @@ void sync(ThreadSlot& slot) noexcept {
   }
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
-  slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock;
+  slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock && !detailed;
   slot.single_session = static_cast<uint8_t>(only);
   if (slot.single) slot.putFirst(only);
   const bool quick = slot.single && slot.enabled && !slot.fence;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "base/perf_counters.h"
 #include "base/ticks.h"
 #include "capture/writer.h"
 #include "instrument/callback_list.h"
@@ -78,6 +79,11 @@ struct alignas(64) ThreadSlot {
   bool ordered = false;   // end stamps wait
   bool records_inputs = false;
   bool counter_is_clock = false;
+  uint32_t joined[kMaxSessions] = {};   // start epochs of the sessions that the thread has joined
+  uint32_t scopes[kMaxSessions] = {};   // bits of the RecordScopes that each session collects
+  uint8_t memory = 0;                   // bits of the sessions that want to know of memory
+  uint8_t stacks = 0;                   // … that want the native stack of every begin
+  base::PerfCounters perf[kMaxSessions];
   bool fence = false;  // no process barrier here: order by hand
 
   CallbackSteps steps;
@@ -101,6 +107,7 @@ struct alignas(64) ThreadSlot {
   void leave() noexcept { own_gate->leave(way); }
   uint64_t epochHigh() const noexcept { return synced_word >> 32 << 32; }
 
+  bool collects(uint32_t session, RecordScope scope) const noexcept { return (scopes[session] >> static_cast<uint32_t>(scope) & 1) != 0; }
   capture::Writer& writerOf(uint32_t session) noexcept { return place[session] == 0 ? own_gate->first : others[place[session] - 1]; }
   // Only the gate's writer can be fast.
   void putFirst(uint32_t session) noexcept;

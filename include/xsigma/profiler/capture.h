@@ -58,6 +58,12 @@ struct ThreadInfo {
   std::string name;
 };
 
+// What was said of the recording as a whole: the launcher's ranks, what was asked for, metadata of the user.
+struct CaptureProperty {
+  std::string key;
+  std::string json;
+};
+
 // A place where the bytes were not what the format asks for, and what was given up because of it.
 struct Damage {
   uint64_t offset = 0;
@@ -74,6 +80,8 @@ class XSIGMA_PROFILER_API Capture {
 
   const CaptureInfo& info() const;
   const std::vector<ThreadInfo>& threads() const;
+  // Sorted by key.
+  const std::vector<CaptureProperty>& properties() const;
   // Empty for a sound capture. Never throws on bad bytes: they end up here.
   const std::vector<Damage>& damages() const;
   // Counts every scope: a pass over the records.
@@ -84,6 +92,7 @@ class XSIGMA_PROFILER_API Capture {
   int64_t toMonotonicNs(uint64_t ticks) const;
   // Writes the capture as .xst: to a temporary name first, then renamed.
   Status save(const std::string& path) const;
+  const std::shared_ptr<const Source>& source() const { return source_; }
 
  private:
   std::shared_ptr<const Source> source_;

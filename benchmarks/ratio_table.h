@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace hot_path {
+namespace figures {
 
 enum class Bar { ratio, difference_ns, at_most, none_ns };
 
@@ -38,4 +38,4 @@ class Minima : public benchmark::ConsoleReporter {
 // How many figures missed their bar.
 int printTable(const Minima& minima, const std::vector<Figure>& figures);
 
-}  // namespace hot_path
+}  // namespace figures

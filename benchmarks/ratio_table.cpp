@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace hot_path {
+namespace figures {
 
 void Minima::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
@@ -16,7 +16,7 @@ void Minima::ReportRuns(const std::vector<Run>& runs) {
 }
 
 int printTable(const Minima& minima, const std::vector<Figure>& figures) {
-  std::printf("minima of interleaved repetitions, ns per scope unless a unit is given\n\n");
+  std::printf("minima of interleaved repetitions, ns per scope or event unless a unit is given\n\n");
   std::printf("%-58s %10s %10s %10s %12s\n", "figure", "subject", "floor", "result", "bar");
   int missed = 0;
   for (const Figure& figure : figures) {
@@ -37,4 +37,4 @@ int printTable(const Minima& minima, const std::vector<Figure>& figures) {
   return missed;
 }
 
-}  // namespace hot_path
+}  // namespace figures

@@ -1,0 +1,75 @@
+#include "assemble/event_table.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace xsigma::profiler::assemble {
+namespace {
+
+using Entry = EventTable::Entry;
+
+bool isPoint(const TraceEvent& event) { return event.kind != TraceEventKind::slice && event.kind != TraceEventKind::async_slice; }
+
+// By start; where starts tie, in the order of the begins on the thread, and points after the scope they are in.
+bool earlier(const Entry& a, const Entry& b) {
+  const auto key = [](const Entry& entry) {
+    const TraceEvent& event = entry.event;
+    const bool encloses = (event.flags & kEventUnmatched) != 0;
+    const bool inside = isPoint(event) || (event.flags & kEventGiven) != 0;
+    return std::tuple(event.start_ns, event.row, !encloses, event.ordinal, inside, -event.duration_ns);
+  };
+  return key(a) < key(b);
+}
+
+// A slice whose begin was lost stands around all that came before its end: what lies in it is one deeper than its thread knew.
+void deepenUnder(std::vector<Entry>& entries) {
+  std::vector<size_t> around;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if ((entries[i].event.flags & kEventUnmatched) != 0 && entries[i].event.kind == TraceEventKind::slice) around.push_back(i);
+  }
+  for (const size_t outer : around) {
+    for (size_t i = outer + 1; i < entries.size() && entries[i].event.start_ns <= entries[outer].endNs(); ++i) {
+      TraceEvent& event = entries[i].event;
+      if (event.row == entries[outer].event.row && entries[i].endNs() <= entries[outer].endNs() && event.depth < UINT16_MAX) ++event.depth;
+    }
+  }
+}
+
+void findParents(std::vector<Entry>& entries, size_t rows) {
+  std::vector<std::vector<uint32_t>> open(rows);  // of each row: the latest entry at each depth
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries[i];
+    std::vector<uint32_t>& stack = open[entry.event.row];
+    const size_t depth = entry.event.depth;
+    if (depth > 0 && depth <= stack.size()) entry.parent = stack[depth - 1];
+    if (isPoint(entry.event)) continue;
+    stack.resize(depth + 1, kNoParent);
+    stack[depth] = i;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline) {
+  auto table = std::make_shared<EventTable>();
+  table->trace = std::move(trace);
+  table->totals = table->trace->forEachBatch(
+      [&](EventBatch& batch) {
+        std::vector<EventDetails> details = std::move(batch.all_details);
+        for (const TraceEvent& event : batch.events) {
+          table->entries.push_back({event, event.details != kNoDetails ? details.data() + event.details : nullptr, kNoParent});
+        }
+        if (details.empty()) return;
+        EventBatch kept;
+        kept.all_details = std::move(details);
+        kept.memory = batch.memory;
+        table->batches.push_back(std::move(kept));
+      },
+      deadline);
+  std::stable_sort(table->entries.begin(), table->entries.end(), earlier);
+  deepenUnder(table->entries);
+  findParents(table->entries, table->totals.rows.size());
+  return table;
+}
+
+}  // namespace xsigma::profiler::assemble

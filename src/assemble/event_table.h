@@ -1,0 +1,34 @@
+// EventTable: all events of a trace at once, by start, each with its parent. For those who need to look around; exporters stream instead.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "xsigma/profiler/trace.h"
+
+namespace xsigma::profiler::assemble {
+
+inline constexpr uint32_t kNoParent = UINT32_MAX;
+
+struct EventTable {
+  struct Entry {
+    TraceEvent event;
+    const EventDetails* details = nullptr;
+    uint32_t parent = kNoParent;
+    int64_t endNs() const { return event.start_ns + event.duration_ns; }
+  };
+
+  std::shared_ptr<const Trace> trace;
+  TraceTotals totals;
+  std::vector<Entry> entries;
+  std::vector<EventBatch> batches;  // what the details lie in
+
+  const TraceRow& row(const Entry& entry) const { return totals.rows[entry.event.row]; }
+};
+
+// About 80 bytes an event. After the deadline (0 = none) the table is what there is, and totals.complete is false.
+std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline = {});
+
+}  // namespace xsigma::profiler::assemble

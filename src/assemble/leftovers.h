@@ -1,0 +1,59 @@
+// What one thread's records cannot settle alone: scopes still open, the two ends of asynchronous ones, given events, candidates for links.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "xsigma/profiler/trace.h"
+
+namespace xsigma::profiler::assemble {
+
+struct OpenScope {
+  TraceEvent event;
+  std::vector<uint32_t> records;  // its details, raw
+  int64_t thread_end_ns = 0;      // the last that the thread did
+  bool marked = false;            // begun by recordAsyncBegin: not a scope, joined by name and id
+};
+
+// The end of something that began elsewhere, or was told to.
+struct AsyncEnd {
+  uint64_t id = 0;
+  uint32_t name = 0;
+  uint32_t row = 0;
+  int64_t start_ns = 0;  // of a scope that ended on another thread
+  int64_t end_ns = 0;
+  bool scope = false;
+};
+
+struct GivenRecord {
+  uint32_t row = 0;     // of the thread that reported it
+  bool placed = false;  // it fits there, between the scopes
+  uint16_t depth = 0;
+  std::vector<uint32_t> record;
+};
+
+struct LinkCandidate {
+  uint64_t thread = 0;  // logical: of the forward side
+  int64_t sequence_number = 0;
+  uint64_t id = 0;
+  int64_t start_ns = 0;
+  uint32_t row = 0;
+  bool backward = false;
+};
+
+struct Leftovers {
+  std::vector<OpenScope> open;
+  std::vector<AsyncEnd> async_ends;
+  std::vector<GivenRecord> given;
+  std::vector<LinkCandidate> link_candidates;
+  uint64_t end_ordinal = 0;
+  int64_t last_ns = INT64_MIN;
+  uint64_t events = 0;
+  uint64_t unfinished = 0;
+  uint64_t unmatched = 0;
+  uint64_t overlapping = 0;
+  uint64_t memory_events = 0;
+  bool has_slices = false;
+};
+
+}  // namespace xsigma::profiler::assemble

@@ -1,0 +1,171 @@
+#include "assemble/settle.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "assemble/details.h"
+#include "assemble/given_rows.h"
+#include "assemble/links.h"
+#include "capture/mark_codec.h"
+
+namespace xsigma::profiler::assemble {
+
+using capture::RawRecord;
+using libkineto::ActivityType;
+
+namespace {
+
+// Thread numbers that a later thread got as well: what was left open there must not reach into it.
+std::set<int64_t> reusedThreadIds(const std::vector<TraceRow>& rows) {
+  std::set<int64_t> seen;
+  std::set<int64_t> reused;
+  for (const TraceRow& row : rows) {
+    if (!seen.insert(row.thread_id).second) reused.insert(row.thread_id);
+  }
+  return reused;
+}
+
+class AsyncEnds {
+ public:
+  explicit AsyncEnds(const std::vector<Leftovers>& leftovers) {
+    for (const Leftovers& thread : leftovers) {
+      for (const AsyncEnd& end : thread.async_ends) (end.scope ? scopes_ : marks_).emplace(end.id, &end);
+    }
+  }
+  // The end that belongs to what began then; each is taken once.
+  const AsyncEnd* take(const OpenScope& open) {
+    auto& ends = open.marked ? marks_ : scopes_;
+    const auto [first, last] = ends.equal_range(open.event.id);
+    auto best = last;
+    for (auto at = first; at != last; ++at) {
+      const bool fits = at->second->end_ns >= open.event.start_ns && (!open.marked || at->second->name == open.event.name);
+      if (fits && (best == last || at->second->end_ns < best->second->end_ns)) best = at;
+    }
+    if (best == last) return nullptr;
+    const AsyncEnd* const end = best->second;
+    ends.erase(best);
+    return end;
+  }
+  uint64_t left() const { return scopes_.size() + marks_.size(); }
+
+ private:
+  std::unordered_multimap<uint64_t, const AsyncEnd*> scopes_;
+  std::unordered_multimap<uint64_t, const AsyncEnd*> marks_;
+};
+
+void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBatch& batch, TraceTotals& totals) {
+  AsyncEnds ends(leftovers);
+  const std::set<int64_t> reused = reusedThreadIds(totals.rows);
+  for (Leftovers& thread : leftovers) {
+    for (OpenScope& open : thread.open) {
+      TraceEvent& event = open.event;
+      const AsyncEnd* const end = ends.take(open);
+      int64_t end_ns = trace_end_ns;
+      if (end != nullptr) {
+        event.kind = TraceEventKind::async_slice;
+        end_ns = end->end_ns;
+      } else {
+        event.flags |= kEventUnfinished;
+        ++totals.unfinished;
+        if (!open.marked && reused.count(totals.rows[event.row].thread_id) != 0) end_ns = open.thread_end_ns;
+      }
+      event.duration_ns = std::max<int64_t>(0, end_ns - event.start_ns);
+      attachDetails(batch, event, open.records.data(), open.records.size());
+      if (end != nullptr && end->row != event.row) {
+        if (event.details == kNoDetails) {
+          event.details = static_cast<uint32_t>(batch.all_details.size());
+          batch.all_details.emplace_back();
+        }
+        batch.all_details[event.details].end_row = end->row + 1;
+      }
+      batch.events.push_back(event);
+    }
+  }
+  totals.unmatched += ends.left();
+}
+
+void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, std::vector<FlowEnd>& flows) {
+  struct Item {
+    Placed place;
+    const GivenRecord* given;
+  };
+  std::vector<Item> items;
+  std::vector<bool> taken(totals.rows.size());
+  for (size_t row = 0; row < leftovers.size(); ++row) {
+    taken[row] = leftovers[row].has_slices || !leftovers[row].open.empty();
+    for (const GivenRecord& given : leftovers[row].given) {
+      const RawRecord record{given.record.data(), static_cast<uint32_t>(given.record.size()), 0};
+      Item item{{}, &given};
+      item.place.row = given.row;
+      item.place.depth = given.depth;
+      item.place.process_id = static_cast<int64_t>(record.wide(capture::kGivenProcess));
+      item.place.thread_id = static_cast<int64_t>(record.wide(capture::kGivenThread));
+      item.place.start_ns = static_cast<int64_t>(record.wide(capture::kGivenStart));
+      const auto duration = static_cast<int64_t>(record.wide(capture::kGivenDuration));
+      item.place.end_ns = duration > 0 && item.place.start_ns <= INT64_MAX - duration ? item.place.start_ns + duration : item.place.start_ns;
+      item.place.slice = static_cast<ActivityType>(record.word(capture::kGivenType)) != ActivityType::CPU_INSTANT_EVENT;
+      items.push_back(item);
+    }
+  }
+  std::vector<Placed*> places;
+  places.reserve(items.size());
+  for (Item& item : items) {
+    if (!item.given->placed) places.push_back(&item.place);
+  }
+  placeGiven(places, totals.rows, taken);
+  uint64_t next_ordinal = 0;  // after those of all scopes
+  for (const Leftovers& thread : leftovers) next_ordinal = std::max(next_ordinal, thread.end_ordinal);
+  for (const Item& item : items) {
+    const RawRecord record{item.given->record.data(), static_cast<uint32_t>(item.given->record.size()), 0};
+    TraceEvent event;
+    event.start_ns = item.place.start_ns;
+    event.duration_ns = item.place.end_ns - item.place.start_ns;
+    event.id = record.wide(capture::kGivenCorrelation);
+    event.row = item.place.row;
+    event.depth = item.place.depth;
+    event.name = record.word(capture::kGivenSite);
+    event.kind = item.place.slice ? TraceEventKind::slice : TraceEventKind::instant;
+    event.type = static_cast<ActivityType>(record.word(capture::kGivenType));
+    event.flags = kEventGiven;
+    event.ordinal = next_ordinal++;
+    attachOwnDetails(batch, event, record);
+    const EventDetails& details = batch.all_details[event.details];
+    if (details.flow_id != 0) flows.push_back({details.flow_id, details.flow_type, details.flow_start, event.row, event.start_ns, event.id});
+    batch.events.push_back(event);
+  }
+}
+
+}  // namespace
+
+void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals) {
+  int64_t trace_end_ns = info.end_ns;
+  for (const Leftovers& thread : leftovers) {
+    trace_end_ns = std::max(trace_end_ns, thread.last_ns);
+    totals.unfinished += thread.unfinished;
+    totals.unmatched += thread.unmatched;
+    totals.overlapping += thread.overlapping;
+    totals.memory_events += thread.memory_events;
+    totals.events += thread.events;
+  }
+  totals.end_ns = trace_end_ns;
+  const size_t before = batch.events.size();
+  settleOpen(leftovers, trace_end_ns, batch, totals);
+  std::vector<FlowEnd> flows;
+  settleGiven(leftovers, batch, totals, flows);
+  totals.links = linkFlows(std::move(flows));
+  uint64_t next_id = 1;
+  for (const TraceLink& link : totals.links) next_id = std::max(next_id, link.id + 1);
+  std::vector<LinkCandidate> candidates;
+  for (Leftovers& thread : leftovers) {
+    candidates.insert(candidates.end(), thread.link_candidates.begin(), thread.link_candidates.end());
+    std::vector<LinkCandidate>().swap(thread.link_candidates);
+  }
+  const std::vector<TraceLink> links = linkForwardBackward(std::move(candidates), next_id);
+  totals.links.insert(totals.links.end(), links.begin(), links.end());
+  totals.events += batch.events.size() - before;
+  batch.rows = &totals.rows;
+}
+
+}  // namespace xsigma::profiler::assemble

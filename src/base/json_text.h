@@ -1,0 +1,42 @@
+// JSON, written piece by piece into a string: strict whatever the values are.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xsigma::profiler::base {
+
+// With its quotes. Control characters are escaped; bytes that are no UTF-8 become U+FFFD.
+void appendQuoted(std::string& out, std::string_view text);
+inline std::string quoted(std::string_view text) {
+  std::string out;
+  appendQuoted(out, text);
+  return out;
+}
+
+template <typename Integer>
+void appendInteger(std::string& out, Integer value) {
+  char digits[24];
+  const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, value);
+  out.append(digits, static_cast<size_t>(end.ptr - digits));
+}
+
+// Unsigned numbers that readers would take for negative ones, and those that are none at all, go in as text.
+void appendUnsigned(std::string& out, uint64_t value);
+void appendReal(std::string& out, double value);
+
+// Whether the text is one JSON value and nothing else; nesting deeper than 256 is refused.
+bool isJson(std::string_view text) noexcept;
+// The same for the inside of an object: "key": value, …
+bool isJsonMembers(std::string_view text);
+
+// The texts of an array that these functions wrote.
+std::vector<std::string> jsonTexts(std::string_view array);
+// The value of a string member that these functions wrote, as it was; "" if there is none.
+std::string memberText(std::string_view members, std::string_view key);
+
+}  // namespace xsigma::profiler::base

@@ -1,0 +1,190 @@
+#include "xsigma/profiler/profiler_kineto.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "base/json_text.h"
+#include "base/log.h"
+#include "capture/format.h"
+#include "kineto/profiler_result.h"
+#include "kineto/session_state.h"
+#include "session/profiler_session.h"
+#include "xsigma/profiler/kineto_shim.h"
+
+namespace xsigma::profiler {
+
+using State = KinetoThreadLocalState;
+
+namespace {
+
+// The session that other threads can join: the one that was enabled last.
+struct Joinable {
+  std::mutex mutex;
+  std::shared_ptr<State> state;
+};
+Joinable& joinable() {
+  static auto& one = *new Joinable;
+  return one;
+}
+
+// How the calling thread takes part in a session that another one began.
+struct Membership {
+  std::shared_ptr<State> joined;  // null if the thread records anyway
+  std::weak_ptr<State> counted;   // what the count is about
+  unsigned count = 0;
+};
+thread_local Membership membership;
+
+template <typename T>
+T orThrow(Expected<T> value) {
+  if (!value) throw ProfilerError(value.message());
+  return std::move(*value);
+}
+
+bool onlyTellsOthers(ProfilerState state) { return state == ProfilerState::NVTX || state == ProfilerState::ITT || state == ProfilerState::PRIVATEUSE1; }
+
+void enable(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes, post_process_t callback) {
+  const bool global = config.pushGlobalCallbacks();
+  if (ProfilerStateBase::get(global) != nullptr) {
+    throw ProfilerError(fmt::format("Profiler is already enabled{} Call disableProfiler() first", global ? " for all threads." : " on this thread."));
+  }
+  session::SessionPlan plan = orThrow(session::planSession(config, activities, scopes));
+  auto session = std::make_shared<State::Session>();
+  const ProfilerConfig planned = plan.config;
+  session->run = orThrow(session::ProfilerSession::start(std::move(plan)));
+  session->callback = std::move(callback);
+  const auto state = std::make_shared<State>(planned, session);
+  ProfilerStateBase::push(state);
+  session->run->join();
+  const std::lock_guard lock(joinable().mutex);
+  joinable().state = state;
+}
+
+}  // namespace
+
+std::shared_ptr<State> joinableState() {
+  const std::lock_guard lock(joinable().mutex);
+  return joinable().state;
+}
+
+KinetoThreadLocalState::KinetoThreadLocalState(ProfilerConfig config, std::shared_ptr<Session> session)
+    : ProfilerStateBase(std::move(config)), session_(std::move(session)) {}
+KinetoThreadLocalState::~KinetoThreadLocalState() = default;
+
+std::shared_ptr<State> KinetoThreadLocalState::get(bool global) { return std::dynamic_pointer_cast<State>(ProfilerStateBase::get(global)); }
+
+void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities) {
+  if (config.state == ProfilerState::NVTX || config.state == ProfilerState::ITT) return;
+  const session::SessionPlan plan = orThrow(session::planSession(config, activities, {}));
+  if (const Status status = session::warmUp(plan); !status) throw ProfilerError(status.message());
+}
+
+void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes) {
+  enable(config, activities, scopes, nullptr);
+}
+
+void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std::set<ActivityType>& activities, post_process_t&& callback,
+                                        const std::unordered_set<RecordScope>& scopes) {
+  if (onlyTellsOthers(config.state)) {
+    throw ProfilerError(fmt::format("ProfilerState::{} does not support a post-processing callback: it records no events. Use KINETO", toString(config.state)));
+  }
+  enable(config, activities, scopes, std::move(callback));
+}
+
+std::unique_ptr<ProfilerResult> disableProfiler() {
+  if (membership.joined != nullptr && ProfilerStateBase::get(false) == membership.joined) {
+    throw ProfilerError("This thread has joined a profiler that another one enabled. Call disableProfilerInChildThread() here, and disableProfiler() there");
+  }
+  const std::shared_ptr<ProfilerStateBase> base = ProfilerStateBase::pop();
+  const auto state = std::dynamic_pointer_cast<State>(base);
+  if (state == nullptr) throw ProfilerError("Can't disable Kineto profiler when it's not running. Call enableProfiler() on this thread first");
+  {
+    const std::lock_guard lock(joinable().mutex);
+    if (joinable().state == state) joinable().state = nullptr;
+  }
+  state->removeCallback();
+  State::Session& session = state->session();
+  auto result = std::make_unique<ProfilerResult::State>(session.run->stop(), state->config(), std::move(session.callback));
+  if (result->callback) result->table();
+  return std::make_unique<ProfilerResult>(std::move(result));
+}
+
+bool isProfilerEnabledInMainThread() { return joinableState() != nullptr; }
+
+void enableProfilerInChildThread() {
+  const std::shared_ptr<State> state = joinableState();
+  if (state == nullptr) throw ProfilerError("Profiler is not enabled in main thread. Ask isProfilerEnabledInMainThread() before joining");
+  if (membership.counted.lock() != state) membership = {};  // that session is over
+  membership.counted = state;
+  ++membership.count;
+  if (membership.count > 1 || state->config().pushGlobalCallbacks()) return;
+  if (const auto own = ProfilerStateBase::get(false); own != nullptr) {
+    if (own == state) return;  // the thread that enabled it
+    if (State* const stale = dynamic_cast<State*>(own.get()); stale == nullptr || stale->session().run->running()) return;
+    ProfilerStateBase::pop(false);
+  }
+  ProfilerStateBase::push(state);
+  membership.joined = state;
+  state->session().run->join();
+}
+
+void disableProfilerInChildThread() {
+  if (membership.count == 0) {
+    throw ProfilerError("Can't disable Kineto profiler when it's not running in this thread. Call enableProfilerInChildThread() here first");
+  }
+  if (--membership.count != 0 || membership.joined == nullptr) return;
+  const std::shared_ptr<State> state = std::move(membership.joined);
+  if (ProfilerStateBase::get(false) == state) ProfilerStateBase::pop(false);
+  state->session().run->leave();
+}
+
+void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end_time_us, int64_t debug_handle, RecordScope, const std::string& event_name,
+                                              const std::string& backend_name) {
+  const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());
+  if (state == nullptr) return;
+  std::string members = "\"Backend\": " + base::quoted(backend_name);
+  if (debug_handle >= 0) members += fmt::format(", \"Debug handle\": \"{}\"", debug_handle);
+  const impl::kineto::DeviceAndResource ids = impl::kineto::kineto_ids();
+  GivenEvent event;
+  event.start_ns = start_time_us * 1000;
+  event.duration_ns = (end_time_us - start_time_us) * 1000;
+  event.process_id = ids.device;
+  event.thread_id = ids.resource;
+  event.activity_type = static_cast<int32_t>(libkineto::ActivityType::CPU_OP);
+  event.name = event_name;
+  event.metadata_json = members;
+  state->session().run->report(event);
+}
+
+void toggleCollectionDynamic(bool enable, const std::set<ActivityType>& activities) {
+  const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());
+  if (activities.empty()) return;
+  if (state == nullptr) throw ProfilerError("toggleCollectionDynamic: no profiler is on. Call enableProfiler() first");
+  for (const ActivityType activity : activities) {
+    if (activity == ActivityType::CPU && state->session().run->recordsCpu()) {
+      state->session().run->setCollecting(enable);
+    } else {
+      base::warn(fmt::format("toggleCollectionDynamic: this session does not collect {}; there is nothing to toggle", actToString(activity)));
+    }
+  }
+}
+
+void addMetadataJson(const std::string& key, const std::string& value) {
+  if (!base::isJson(value)) {
+    throw ProfilerError(fmt::format("addMetadataJson(\"{}\", …): the value is not JSON: {}. Quote texts, for example \"\\\"text\\\"\"", key, value.substr(0, 80)));
+  }
+  if (value.size() > capture::kMaxStringBytes || key.size() > capture::kMaxStringBytes) {
+    throw ProfilerError(fmt::format("addMetadataJson: {} bytes for one key; at most {} can be kept. Split it", value.size() + key.size(), capture::kMaxStringBytes));
+  }
+  const std::shared_ptr<session::ProfilerSession> run = currentRun();
+  if (run == nullptr) return base::warn("Profiler is not initialized: skipping profiling metadata");
+  run->addMetadata(key, value);
+}
+
+void profilerStep() {
+  if (const std::shared_ptr<session::ProfilerSession> run = currentRun()) run->step();
+}
+
+}  // namespace xsigma::profiler

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "xsigma/profiler/observer.h"
+#include "xsigma/profiler/status.h"
+
+namespace xsigma::profiler {
+namespace {
+
+struct GlobalSlot {
+  std::mutex mutex;
+  std::shared_ptr<ProfilerStateBase> state;
+};
+
+// Never destroyed: a session may outlive main.
+GlobalSlot& globalSlot() {
+  static auto& slot = *new GlobalSlot;
+  return slot;
+}
+
+thread_local std::shared_ptr<ProfilerStateBase> own_state;
+
+}  // namespace
+
+ProfilerStateBase::ProfilerStateBase(ProfilerConfig config) : config_(std::move(config)) {}
+
+ProfilerStateBase::~ProfilerStateBase() { removeCallback(); }
+
+std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get(bool global) {
+  if (!global) return own_state;
+  GlobalSlot& slot = globalSlot();
+  const std::lock_guard lock(slot.mutex);
+  return slot.state;
+}
+
+std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get() { return own_state != nullptr ? own_state : get(true); }
+
+void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
+  constexpr const char* kAdvice = "Call disableProfiler() first";
+  if (!state->config().pushGlobalCallbacks()) {
+    if (own_state != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled on this thread. {}", kAdvice));
+    own_state = std::move(state);
+    return;
+  }
+  GlobalSlot& slot = globalSlot();
+  const std::lock_guard lock(slot.mutex);
+  if (slot.state != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled for all threads. {}", kAdvice));
+  slot.state = std::move(state);
+}
+
+std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop(bool global) {
+  if (!global) return std::move(own_state);
+  GlobalSlot& slot = globalSlot();
+  const std::lock_guard lock(slot.mutex);
+  return std::move(slot.state);
+}
+
+std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop() {
+  return own_state != nullptr ? pop(false) : pop(true);
+}
+
+void ProfilerStateBase::setCallbackHandle(CallbackHandle handle) {
+  removeCallback();
+  const std::lock_guard lock(state_mutex_);
+  handle_ = handle;
+}
+
+void ProfilerStateBase::removeCallback() {
+  CallbackHandle handle = INVALID_CALLBACK_HANDLE;
+  {
+    const std::lock_guard lock(state_mutex_);
+    std::swap(handle, handle_);
+  }
+  if (handle != INVALID_CALLBACK_HANDLE) profiler::removeCallback(handle);
+}
+
+bool ProfilerStateBase::hasCallbackHandle() {
+  const std::lock_guard lock(state_mutex_);
+  return handle_ != INVALID_CALLBACK_HANDLE;
+}
+
+bool profilerEnabled() {
+  const std::shared_ptr<ProfilerStateBase> state = ProfilerStateBase::get();
+  return state != nullptr && !state->config().disabled();
+}
+
+ActiveProfilerType profilerType() {
+  const std::shared_ptr<ProfilerStateBase> state = ProfilerStateBase::get();
+  return state != nullptr ? state->profilerType() : ActiveProfilerType::NONE;
+}
+
+ProfilerConfig getProfilerConfig() {
+  const std::shared_ptr<ProfilerStateBase> state = ProfilerStateBase::get();
+  if (state == nullptr) throw ProfilerError("Tried to access profiler config, but profiler is not enabled! Call enableProfiler() first");
+  return state->config();
+}
+
+}  // namespace xsigma::profiler

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "base/perf_counters.h"
+#include "collect/options.h"
+#include "session/profiler_session.h"
+
+namespace xsigma::profiler::session {
+namespace {
+
+Status refused(std::string_view what, std::string_view why) {
+  return {StatusCode::unsupported, fmt::format("{} was asked for, and cannot be honoured here: {}", what, why)};
+}
+
+// States that are another way of saying KINETO, and those that need a part which is not in this build.
+Status translateState(SessionPlan& plan) {
+  switch (plan.config.state) {
+    case ProfilerState::CPU:
+      plan.config.state = ProfilerState::KINETO;
+      plan.activities = {ActivityType::CPU};
+      return {};
+    case ProfilerState::CUDA:
+      plan.config.state = ProfilerState::KINETO;
+      plan.activities = {ActivityType::CPU, ActivityType::CUDA};
+      return {};
+    case ProfilerState::KINETO:
+    case ProfilerState::KINETO_ONDEMAND: return {};
+    case ProfilerState::Disabled:
+      return {StatusCode::invalid_argument, "ProfilerState::Disabled asks for no profiler at all. Use ProfilerState::KINETO, or do not call enableProfiler"};
+    case ProfilerState::ITT:
+    case ProfilerState::NVTX: return refused(fmt::format("ProfilerState::{}", toString(plan.config.state)), "this build has no such emitter. Use KINETO");
+    case ProfilerState::PRIVATEUSE1:
+    case ProfilerState::KINETO_GPU_FALLBACK:
+    case ProfilerState::KINETO_PRIVATEUSE1_FALLBACK:
+      return refused(fmt::format("ProfilerState::{}", toString(plan.config.state)), "no device backend is in this build. Use KINETO with {ActivityType::CPU}");
+    default: break;
+  }
+  return {StatusCode::invalid_argument, fmt::format("{} is no ProfilerState. Use ProfilerState::KINETO", static_cast<int>(plan.config.state))};
+}
+
+Status checkActivities(const SessionPlan& plan) {
+  if (plan.activities.empty()) {
+    return {StatusCode::invalid_argument, "No activities specified. Name at least one, such as {ActivityType::CPU}"};
+  }
+  for (const ActivityType activity : plan.activities) {
+    if (activity != ActivityType::CPU) {
+      return refused(fmt::format("ActivityType::{}", actToString(activity)), "no backend for that device is in this build. Leave it out");
+    }
+  }
+  return {};
+}
+
+Status checkExperimental(const ProfilerConfig& config) {
+  const ExperimentalConfig& wanted = config.experimental_config;
+  constexpr std::string_view kNoGpu = "no GPU backend is in this build. Leave it out";
+  constexpr std::string_view kNoPython = "there are no Python events in a C++ program. Leave it out";
+  if (!wanted.profiler_metrics.empty()) return refused("ExperimentalConfig::profiler_metrics", kNoGpu);
+  if (wanted.profiler_measure_per_kernel) return refused("ExperimentalConfig::profiler_measure_per_kernel", kNoGpu);
+  if (wanted.enable_cuda_sync_events) return refused("ExperimentalConfig::enable_cuda_sync_events", kNoGpu);
+  if (wanted.adjust_profiler_step) return refused("ExperimentalConfig::adjust_profiler_step", kNoPython);
+  if (wanted.record_python_gc_info) return refused("ExperimentalConfig::record_python_gc_info", kNoPython);
+  if (wanted.capture_overload_names) return refused("ExperimentalConfig::capture_overload_names", "ranges of this library have no overload names. Leave it out");
+  if (wanted.adjust_timestamps) return refused("ExperimentalConfig::adjust_timestamps", "there are no Vulkan events here. Leave it out");
+  if (!wanted.custom_profiler_config.empty()) return refused("ExperimentalConfig::custom_profiler_config", "no backend that takes text is in this build. Leave it empty");
+  if (wanted.trace_only && config.with_stack) return refused("ExperimentalConfig::trace_only with with_stack", "stacks are told by events(). Drop one of the two");
+  if (wanted.assembly_deadline.count() < 0) return refused("ExperimentalConfig::assembly_deadline below zero", "time does not go back. Use 0 for no deadline");
+  return base::checkPerfEvents(wanted.performance_events);
+}
+
+}  // namespace
+
+Expected<SessionPlan> planSession(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes) {
+  SessionPlan plan{config, activities, scopes};
+  if (Status status = translateState(plan); !status) return status;
+  if (Status status = checkActivities(plan); !status) return status;
+  if (Status status = checkExperimental(plan.config); !status) return status;
+  for (const RecordScope scope : scopes) {
+    if (scope >= RecordScope::NUM_SCOPES) {
+      return Status(StatusCode::invalid_argument, fmt::format("{} is no RecordScope. Use values below NUM_SCOPES", static_cast<int>(scope)));
+    }
+  }
+  Expected<CaptureOptions> options = collect::withEnvironment(plan.config.experimental_config.capture);
+  if (!options) return options.status();
+  if (Status status = collect::checkOptions(*options); !status) return status;
+  plan.config.experimental_config.capture = std::move(*options);
+  if (plan.config.with_flops) plan.config.report_input_shapes = true;  // they are worked out from shapes
+  return plan;
+}
+
+}  // namespace xsigma::profiler::session
