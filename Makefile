@@ -26,10 +26,13 @@ demo: setup
 	@echo "==> demo: building the library, the example and xsp (build/release)"
 	@cmake --preset release
 	@cmake --build --preset release -j $(JOBS) --target quickstart xsp
-	@echo "==> demo: running the example, which records itself into build/release/demo.xst"
-	@cd build/release && rm -f demo.xst && examples/quickstart demo.xst
+	@echo "==> demo: running the example, which records itself into build/release/demo.xst and saves build/release/demo.json"
+	@cd build/release && rm -f demo.xst demo.json && examples/quickstart demo
 	@echo "==> demo: what xsp verify says of the capture"
 	@build/release/cli/xsp verify build/release/demo.xst
+	@echo "==> demo: the same capture as a compressed trace"
+	@build/release/cli/xsp export build/release/demo.xst -t json.gz
+	@echo "==> demo: open build/release/demo.json in https://ui.perfetto.dev or chrome://tracing"
 
 test: setup test-dev test-asan test-tsan test-minimal
 	@echo "==> test: all passed: the dev suite, ASan+UBSan, TSan; the minimal library builds"

@@ -1,4 +1,4 @@
-// A program that records itself: two threads, nested scopes, a counter. Usage: quickstart [FILE.xst]
+// A program that profiles itself: two threads, nested scopes, a counter. Usage: quickstart [NAME], which writes NAME.xst and NAME.json
 #include <xsigma/profiler/profiler.h>
 
 #include <cstdio>
@@ -38,19 +38,19 @@ void worker(int number) {
   }
 }
 
-// Total time by name: the capture's records, read back.
-void printTimes(const Capture& capture) {
+// Total time by name.
+void printTimes(const ProfilerResult& result) {
   struct Total {
     long count = 0;
     double milliseconds = 0;
   };
   std::map<std::string, Total> totals;
-  capture.forEachRecord([&](const CaptureRecord& record) {
-    if (record.kind != RecordKind::scope_end) return;
-    Total& total = totals[std::string(record.name)];
+  for (const KinetoEvent& event : result.events()) {
+    if (event.durationNs() == 0) continue;  // counters and other points in time
+    Total& total = totals[event.name()];
     ++total.count;
-    total.milliseconds += static_cast<double>(capture.toMonotonicNs(record.ticks) - capture.toMonotonicNs(record.begin_ticks)) * 1e-6;
-  });
+    total.milliseconds += static_cast<double>(event.durationNs()) * 1e-6;
+  }
   std::printf("%-12s %8s %12s\n", "scope", "calls", "total ms");
   for (const auto& [name, total] : totals) std::printf("%-12s %8ld %12.3f\n", name.c_str(), total.count, total.milliseconds);
 }
@@ -58,15 +58,20 @@ void printTimes(const Capture& capture) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CaptureOptions options;
-  if (argc > 1) options.path = argv[1];
-  Expected<Recording> recording = startRecording(options);
-  if (!recording) {
-    std::fprintf(stderr, "not recorded: %s\n", recording.message().c_str());
+  const std::string name = argc > 1 ? argv[1] : "quickstart";
+  ProfilerConfig config(ProfilerState::KINETO);
+  config.experimental_config.profile_all_threads = true;
+  config.experimental_config.capture.path = name + ".xst";  // survives a crash; leave it out to record in memory
+  try {
+    enableProfiler(config, {ActivityType::CPU});
+    std::thread first(worker, 1), second(worker, 2);
+    first.join();
+    second.join();
+    const auto result = disableProfiler();
+    result->save(name + ".json");
+    printTimes(*result);
+  } catch (const ProfilerError& error) {
+    std::fprintf(stderr, "not profiled: %s\n", error.what());
     return EXIT_FAILURE;
   }
-  std::thread first(worker, 1), second(worker, 2);
-  first.join();
-  second.join();
-  printTimes(recording->stop());
 }

@@ -29,9 +29,9 @@ using Clock = std::chrono::steady_clock;
 // The threads that one lane reads, one after the other.
 class Lane {
  public:
-  Lane(const Capture::Source& source, const std::vector<ThreadPart>& parts, const std::vector<TraceRow>& rows, int64_t realtime_offset_ns, size_t first,
-       size_t step)
-      : source_(source), parts_(parts), rows_(rows), realtime_offset_ns_(realtime_offset_ns), next_(first), step_(step) {}
+  Lane(const Capture::Source& source, const std::vector<ThreadPart>& parts, const std::vector<TraceRow>& rows, int64_t realtime_offset_ns, bool with_modules,
+       size_t first, size_t step)
+      : source_(source), parts_(parts), rows_(rows), realtime_offset_ns_(realtime_offset_ns), with_modules_(with_modules), next_(first), step_(step) {}
 
   // False once the last thread is read. What threads leave behind goes to leftovers, by part.
   bool fill(EventBatch& batch, std::vector<Leftovers>& leftovers) {
@@ -39,7 +39,7 @@ class Lane {
     while (batch.events.size() < kBatchEvents) {
       if (!stream_) {
         if (next_ >= parts_.size()) break;
-        stream_.emplace(source_, parts_[next_], rows_[parts_[next_].row], realtime_offset_ns_);
+        stream_.emplace(source_, parts_[next_], rows_[parts_[next_].row], realtime_offset_ns_, with_modules_);
       }
       const size_t before = batch.events.size();
       const bool more = stream_->fill(batch, kBatchEvents);
@@ -68,6 +68,7 @@ class Lane {
   const std::vector<ThreadPart>& parts_;
   const std::vector<TraceRow>& rows_;
   int64_t realtime_offset_ns_;
+  bool with_modules_;
   size_t next_;
   size_t step_;
   uint64_t events_ = 0;
@@ -88,6 +89,7 @@ AssembledTrace::AssembledTrace(const Capture& capture, std::shared_ptr<const Cap
   info_.clock_is_system = about.counter_is_clock;
   for (const CaptureProperty& property : info_.properties) {
     if (property.key == "verbose") info_.verbose = true;
+    if (property.key == "with_modules") info_.with_modules = true;
     if (property.key == "performance_events") info_.performance_events = base::jsonTexts(property.json);
   }
   for (const ThreadInfo& thread : capture.threads()) rows_.push_back({about.process_id, thread.system_id, thread.logical_id, thread.name});
@@ -143,7 +145,7 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(options.deadline);
   std::vector<Lane> lanes;
   lanes.reserve(lane_count);
-  for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, i, lane_count);
+  for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, info_.with_modules, i, lane_count);
   std::vector<Leftovers> leftovers(rows_.size());
 
   std::vector<EventBatch> batches(base::orderedPlaces(workers));

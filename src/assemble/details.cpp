@@ -61,6 +61,14 @@ void takeCounters(const RawRecord& begin, const RawRecord& end, EventBatch& batc
   details.perf_count = count;
 }
 
+// Room for as many as there are from here on.
+EventDetails::Metadata* metadataRoom(EventBatch& batch, const uint32_t* words, size_t count) {
+  static_assert(sizeof(EventDetails::Metadata) % sizeof(uint64_t) == 0);
+  size_t metadata_count = 0;
+  for (size_t at = 0; at < count; at += capture::headUnits(words[at])) metadata_count += capture::headCode(words[at]) == Code::metadata;
+  return reinterpret_cast<EventDetails::Metadata*>(batch.memory->take(metadata_count * sizeof(EventDetails::Metadata) / sizeof(uint64_t)));
+}
+
 EventDetails& newDetails(EventBatch& batch, TraceEvent& event) {
   event.details = static_cast<uint32_t>(batch.all_details.size());
   return batch.all_details.emplace_back();
@@ -68,15 +76,15 @@ EventDetails& newDetails(EventBatch& batch, TraceEvent& event) {
 
 }  // namespace
 
+EventDetails& detailsOf(EventBatch& batch, TraceEvent& event) {
+  return event.details == kNoDetails ? newDetails(batch, event) : batch.all_details[event.details];
+}
+
 void attachDetails(EventBatch& batch, TraceEvent& event, const uint32_t* words, size_t count) {
   if (count == 0) return;
   EventDetails& details = newDetails(batch, event);
   const uint32_t* const copy = batch.memory->copy(words, count);
-  uint32_t metadata_count = 0;
-  for (size_t at = 0; at < count; at += capture::headUnits(copy[at])) metadata_count += capture::headCode(copy[at]) == Code::metadata;
-  static_assert(sizeof(EventDetails::Metadata) % sizeof(uint64_t) == 0);
-  auto* const metadata = reinterpret_cast<EventDetails::Metadata*>(batch.memory->take(metadata_count * sizeof(EventDetails::Metadata) / sizeof(uint64_t)));
-  details.metadata = metadata;
+  EventDetails::Metadata* metadata = nullptr;
   RawRecord counters;
   for (size_t at = 0; at < count; at += capture::headUnits(copy[at])) {
     const RawRecord record{copy + at, capture::headUnits(copy[at]), 0};
@@ -92,7 +100,10 @@ void attachDetails(EventBatch& batch, TraceEvent& event, const uint32_t* words, 
         if (counters.words != nullptr) takeCounters(counters, record, batch, details);
         counters = record;
         break;
-      case Code::metadata: new (&metadata[details.metadata_count++]) EventDetails::Metadata{record.word(0), record.text(1)}; break;
+      case Code::metadata:
+        if (metadata == nullptr) details.metadata = metadata = metadataRoom(batch, copy + at, count - at);
+        new (&metadata[details.metadata_count++]) EventDetails::Metadata{record.word(0), record.text(1)};
+        break;
       default: break;
     }
   }

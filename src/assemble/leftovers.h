@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "xsigma/profiler/trace.h"
@@ -32,20 +33,27 @@ struct GivenRecord {
   std::vector<uint32_t> record;
 };
 
-struct LinkCandidate {
-  uint64_t thread = 0;  // logical: of the forward side
+// An op with a sequence number, on the row of its thread.
+struct ForwardOp {
+  int64_t sequence_number = 0;
+  uint64_t id = 0;
+  int64_t start_ns = 0;
+};
+// An op that names the thread of its forward op.
+struct BackwardOp {
+  uint64_t forward_thread = 0;  // logical
   int64_t sequence_number = 0;
   uint64_t id = 0;
   int64_t start_ns = 0;
   uint32_t row = 0;
-  bool backward = false;
 };
 
 struct Leftovers {
   std::vector<OpenScope> open;
   std::vector<AsyncEnd> async_ends;
   std::vector<GivenRecord> given;
-  std::vector<LinkCandidate> link_candidates;
+  std::deque<ForwardOp> forward_ops;  // grows without being copied
+  std::vector<BackwardOp> backward_ops;
   uint64_t end_ordinal = 0;
   int64_t last_ns = INT64_MIN;
   uint64_t events = 0;

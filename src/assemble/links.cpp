@@ -1,33 +1,43 @@
 #include "assemble/links.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace xsigma::profiler::assemble {
 
-std::vector<TraceLink> linkForwardBackward(std::vector<LinkCandidate> candidates, uint64_t first_id) {
-  const auto key = [](const LinkCandidate& op) { return std::tuple(op.thread, op.sequence_number); };
-  // By key; forward ops first, the latest start last among them.
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const LinkCandidate& a, const LinkCandidate& b) {
-    return std::tuple(key(a), a.backward, a.start_ns) < std::tuple(key(b), b.backward, b.start_ns);
-  });
-  std::vector<TraceLink> links;
-  for (size_t from = 0; from < candidates.size();) {
-    size_t end = from;
-    while (end < candidates.size() && key(candidates[end]) == key(candidates[from])) ++end;
-    const auto first = candidates.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto backward = std::find_if(first, last, [](const LinkCandidate& op) { return op.backward; });
-    if (backward != last) {
-      // The innermost forward op that had begun by then.
-      const auto after = std::find_if(first, backward, [&](const LinkCandidate& op) { return op.start_ns > backward->start_ns; });
-      if (after != first) {
-        const LinkCandidate& forward = *(after - 1);
-        links.push_back({TraceLink::Kind::forward_backward, 0, forward.row, backward->row, forward.start_ns, backward->start_ns, forward.id,
-                         backward->id});
-      }
+std::vector<TraceLink> linkForwardBackward(const std::vector<TraceRow>& rows, const std::vector<Leftovers>& threads, uint64_t first_id) {
+  // The first backward op of each key, and the best forward op found for it so far.
+  struct Wanted {
+    BackwardOp backward;
+    const ForwardOp* forward = nullptr;
+    uint32_t forward_row = 0;
+  };
+  const auto key = [](uint64_t thread, int64_t sequence_number) { return std::pair(thread, sequence_number); };
+  std::map<std::pair<uint64_t, int64_t>, Wanted> wanted;
+  for (const Leftovers& thread : threads) {
+    for (const BackwardOp& op : thread.backward_ops) {
+      const auto [entry, fresh] = wanted.try_emplace(key(op.forward_thread, op.sequence_number), Wanted{op});
+      if (!fresh && op.start_ns < entry->second.backward.start_ns) entry->second.backward = op;
     }
-    from = end;
+  }
+  if (wanted.empty()) return {};
+  for (uint32_t row = 0; row < threads.size(); ++row) {
+    for (const ForwardOp& op : threads[row].forward_ops) {
+      const auto found = wanted.find(key(rows[row].logical_id, op.sequence_number));
+      if (found == wanted.end() || op.start_ns > found->second.backward.start_ns) continue;
+      Wanted& link = found->second;
+      if (link.forward != nullptr && link.forward->start_ns > op.start_ns) continue;
+      link.forward = &op;
+      link.forward_row = row;
+    }
+  }
+  std::vector<TraceLink> links;
+  for (const auto& [ignored, link] : wanted) {
+    if (link.forward == nullptr) continue;
+    links.push_back({TraceLink::Kind::forward_backward, 0, link.forward_row, link.backward.row, link.forward->start_ns, link.backward.start_ns,
+                     link.forward->id, link.backward.id});
   }
   std::stable_sort(links.begin(), links.end(), [](const TraceLink& a, const TraceLink& b) { return a.from_ns < b.from_ns; });
   for (TraceLink& link : links) link.id = first_id++;

@@ -8,8 +8,9 @@
 
 namespace xsigma::profiler::assemble {
 
-// The innermost forward op of a (thread, sequence number) starts the link; each is linked once. Ids count from `first_id`.
-std::vector<TraceLink> linkForwardBackward(std::vector<LinkCandidate> candidates, uint64_t first_id);
+// The innermost forward op of a (thread, sequence number) that had begun by then starts the link; each is linked once. Ids count from `first_id`.
+// `threads` are the leftovers of the rows, in order.
+std::vector<TraceLink> linkForwardBackward(const std::vector<TraceRow>& rows, const std::vector<Leftovers>& threads, uint64_t first_id);
 
 // One end of a flow that came with a given event.
 struct FlowEnd {

@@ -73,13 +73,7 @@ void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBa
       }
       event.duration_ns = std::max<int64_t>(0, end_ns - event.start_ns);
       attachDetails(batch, event, open.records.data(), open.records.size());
-      if (end != nullptr && end->row != event.row) {
-        if (event.details == kNoDetails) {
-          event.details = static_cast<uint32_t>(batch.all_details.size());
-          batch.all_details.emplace_back();
-        }
-        batch.all_details[event.details].end_row = end->row + 1;
-      }
+      if (end != nullptr && end->row != event.row) detailsOf(batch, event).end_row = end->row + 1;
       batch.events.push_back(event);
     }
   }
@@ -157,12 +151,7 @@ void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, E
   totals.links = linkFlows(std::move(flows));
   uint64_t next_id = 1;
   for (const TraceLink& link : totals.links) next_id = std::max(next_id, link.id + 1);
-  std::vector<LinkCandidate> candidates;
-  for (Leftovers& thread : leftovers) {
-    candidates.insert(candidates.end(), thread.link_candidates.begin(), thread.link_candidates.end());
-    std::vector<LinkCandidate>().swap(thread.link_candidates);
-  }
-  const std::vector<TraceLink> links = linkForwardBackward(std::move(candidates), next_id);
+  const std::vector<TraceLink> links = linkForwardBackward(totals.rows, leftovers, next_id);
   totals.links.insert(totals.links.end(), links.begin(), links.end());
   totals.events += batch.events.size() - before;
   batch.rows = &totals.rows;

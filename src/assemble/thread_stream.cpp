@@ -24,8 +24,14 @@ ActivityType typeOf(const Capture::Source& source, uint32_t site) {
 
 }  // namespace
 
-ThreadStream::ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns)
-    : source_(source), part_(part), row_(row), realtime_offset_ns_(realtime_offset_ns), segment_(part.first), next_ordinal_(part.first_ordinal) {
+ThreadStream::ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns, bool with_modules)
+    : source_(source),
+      part_(part),
+      row_(row),
+      realtime_offset_ns_(realtime_offset_ns),
+      with_modules_(with_modules),
+      segment_(part.first),
+      next_ordinal_(part.first_ordinal) {
   frames_.emplace_back();
   clock_.first_tick = 1;
   clock_.end_tick = 0;  // holds nothing yet
@@ -149,8 +155,24 @@ void ThreadStream::close(EventBatch& batch, Frame& frame, int64_t end_ns, uint8_
     noteLink(event, words.data(), words.size());
     dropRecords(frame.records);
   }
+  if (with_modules_) attachModules(batch, event);
   leftovers_.unfinished += (flags & kEventUnfinished) != 0;
   batch.events.push_back(event);
+}
+
+void ThreadStream::attachModules(EventBatch& batch, TraceEvent& event) const {
+  const auto is_module = [&](const Frame& frame) {
+    const capture::Tables::ResolvedSite* const site = source_.contents().tables.site(frame.site);
+    return site != nullptr && site->scope == RecordScope::CUSTOM_CLASS;
+  };
+  const auto around = std::count_if(frames_.begin() + 1, frames_.end(), is_module);
+  if (around == 0) return;
+  auto* const modules = reinterpret_cast<uint32_t*>(batch.memory->take((static_cast<size_t>(around) + 1) / 2));
+  EventDetails& details = detailsOf(batch, event);
+  details.modules = modules;
+  for (auto frame = frames_.begin() + 1; frame != frames_.end(); ++frame) {
+    if (is_module(*frame)) modules[details.module_count++] = frame->site;
+  }
 }
 
 void ThreadStream::end(EventBatch& batch, const RawRecord& record) {
@@ -325,8 +347,11 @@ void ThreadStream::noteLink(const TraceEvent& event, const uint32_t* words, size
     const auto sequence_number = static_cast<int64_t>(record.wide(0));
     const uint64_t forward_thread = record.word(6);
     if (sequence_number < 0) return;
-    leftovers_.link_candidates.push_back({forward_thread != 0 ? forward_thread : row_.logical_id, sequence_number, event.id, event.start_ns,
-                                          part_.row, forward_thread != 0});
+    if (forward_thread != 0) {
+      leftovers_.backward_ops.push_back({forward_thread, sequence_number, event.id, event.start_ns, part_.row});
+    } else {
+      leftovers_.forward_ops.push_back({sequence_number, event.id, event.start_ns});
+    }
     return;
   }
 }

@@ -22,7 +22,7 @@ struct ThreadPart {
 
 class ThreadStream {
  public:
-  ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns);
+  ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns, bool with_modules);
 
   // Appends events until the batch has `most` of them. False once the thread's records are at their end.
   bool fill(EventBatch& batch, size_t most);
@@ -60,6 +60,7 @@ class ThreadStream {
   TraceEvent eventOf(const Frame& frame) const;
   uint16_t depth() const;
   uint64_t lastOrdinal() const;
+  void attachModules(EventBatch& batch, TraceEvent& event) const;
   void noteLink(const TraceEvent& event, const uint32_t* words, size_t count);
   void dropRecords(uint32_t& list);
   int64_t toNs(uint64_t ticks);
@@ -68,6 +69,7 @@ class ThreadStream {
   ThreadPart part_;
   TraceRow row_;
   int64_t realtime_offset_ns_;
+  bool with_modules_;
   const capture::Segment* segment_;
   capture::RecordWalk walk_;
   capture::TickClock::Piece clock_;

@@ -33,7 +33,8 @@ size_t characterBytes(std::string_view text) {
   return 0;
 }
 
-void appendControl(std::string& out, unsigned char c) {
+template <typename Text>
+void appendControl(Text& out, unsigned char c) {
   constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
     case '"': out += "\\\""; return;
@@ -149,7 +150,8 @@ class Checker {
 
 }  // namespace
 
-void appendQuoted(std::string& out, std::string_view text) {
+template <typename Text>
+void appendQuoted(Text& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
     size_t plain = 0;
@@ -175,16 +177,18 @@ void appendQuoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void appendUnsigned(std::string& out, uint64_t value) {
+template <typename Text>
+void appendUnsigned(Text& out, uint64_t value) {
   if (value <= static_cast<uint64_t>(INT64_MAX)) return appendInteger(out, value);
   out += '"';
   appendInteger(out, value);
   out += '"';
 }
 
-void appendReal(std::string& out, double value) {
+template <typename Text>
+void appendReal(Text& out, double value) {
   if (!std::isfinite(value)) {
-    out += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+    out += std::string_view(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
     return;
   }
   char digits[40];
@@ -194,6 +198,13 @@ void appendReal(std::string& out, double value) {
                                                             : std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific);
   out.append(digits, static_cast<size_t>(end.ptr - digits));
 }
+
+template void appendQuoted(std::string&, std::string_view);
+template void appendQuoted(TextBuffer&, std::string_view);
+template void appendUnsigned(std::string&, uint64_t);
+template void appendUnsigned(TextBuffer&, uint64_t);
+template void appendReal(std::string&, double);
+template void appendReal(TextBuffer&, double);
 
 bool isJson(std::string_view text) noexcept { return Checker(text).whole(); }
 
@@ -242,6 +253,10 @@ std::string memberText(std::string_view members, std::string_view key) {
   return found != std::string_view::npos ? stringAt(members, at) : std::string();
 }
 
-bool isJsonMembers(std::string_view text) { return isJson("{" + std::string(text) + "}"); }
+bool isJsonMembers(std::string_view text) {
+  std::string object = "{";
+  object.append(text).append("}");
+  return isJson(object);
+}
 
 }  // namespace xsigma::profiler::base

@@ -1,4 +1,4 @@
-// JSON, written piece by piece into a string: strict whatever the values are.
+// JSON, written piece by piece into a std::string or a TextBuffer: strict whatever the values are.
 #pragma once
 
 #include <charconv>
@@ -8,16 +8,29 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_buffer.h"
+
 namespace xsigma::profiler::base {
 
 // With its quotes. Control characters are escaped; bytes that are no UTF-8 become U+FFFD.
-void appendQuoted(std::string& out, std::string_view text);
+template <typename Text>
+void appendQuoted(Text& out, std::string_view text);
 inline std::string quoted(std::string_view text) {
   std::string out;
   appendQuoted(out, text);
   return out;
 }
 
+template <typename Integer>
+void appendInteger(TextBuffer& out, Integer value) {
+  constexpr size_t kMostDigits = 24;
+  char* const at = out.room(kMostDigits);
+  if (value >= 0 && value < 10) {  // most sizes and flags
+    *at = static_cast<char>('0' + value);
+    return out.advance(1);
+  }
+  out.advance(static_cast<size_t>(std::to_chars(at, at + kMostDigits, value).ptr - at));
+}
 template <typename Integer>
 void appendInteger(std::string& out, Integer value) {
   char digits[24];
@@ -26,8 +39,10 @@ void appendInteger(std::string& out, Integer value) {
 }
 
 // Unsigned numbers that readers would take for negative ones, and those that are none at all, go in as text.
-void appendUnsigned(std::string& out, uint64_t value);
-void appendReal(std::string& out, double value);
+template <typename Text>
+void appendUnsigned(Text& out, uint64_t value);
+template <typename Text>
+void appendReal(Text& out, double value);
 
 // Whether the text is one JSON value and nothing else; nesting deeper than 256 is refused.
 bool isJson(std::string_view text) noexcept;

@@ -7,27 +7,9 @@
 namespace xsigma::profiler::capture {
 namespace {
 
-bool evenParity(uint8_t code) noexcept { return (__builtin_popcount(code) & 1) == 0; }
-
 uint64_t wide(uint32_t low, uint32_t high) noexcept { return low | static_cast<uint64_t>(high) << 32; }
 
 }  // namespace
-
-uint32_t recordWords(const uint32_t* words, uint32_t words_left) noexcept {
-  const uint32_t head = words[0];
-  uint32_t size = 0;
-  switch (headCode(head)) {
-    case Code::begin: size = kBeginWords; break;
-    case Code::end: size = kEndWords; break;
-    case Code::end_long: size = kEndLongWords; break;
-    default: {
-      const auto code = static_cast<uint8_t>(headCode(head));
-      const bool known_shape = code != 0 && code < 0x80 && evenParity(code) && headUnitsSound(head) && headUnits(head) >= 2;
-      size = known_shape ? headUnits(head) : 0;
-    }
-  }
-  return size <= words_left ? size : 0;
-}
 
 void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages& damages) {
   Segment current;

@@ -26,7 +26,22 @@ struct Segment {
 };
 
 // How long the record at words[0] is; 0 if it is not one, or does not end within `words_left`.
-uint32_t recordWords(const uint32_t* words, uint32_t words_left) noexcept;
+inline uint32_t recordWords(const uint32_t* words, uint32_t words_left) noexcept {
+  const uint32_t head = words[0];
+  uint32_t size = 0;
+  switch (headCode(head)) {
+    case Code::begin: size = kBeginWords; break;
+    case Code::end: size = kEndWords; break;
+    case Code::end_long: size = kEndLongWords; break;
+    default: {
+      const auto code = static_cast<uint8_t>(headCode(head));
+      const bool even_parity = (__builtin_popcount(code) & 1) == 0;
+      const bool known_shape = code != 0 && code < 0x80 && even_parity && headUnitsSound(head) && headUnits(head) >= 2;
+      size = known_shape ? headUnits(head) : 0;
+    }
+  }
+  return size <= words_left ? size : 0;
+}
 
 // Takes the segments of a data block; stops at the first record that cannot be one.
 void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages& damages);

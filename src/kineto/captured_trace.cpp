@@ -27,9 +27,7 @@ class ActivityView final : public libkineto::ITraceActivity {
   const libkineto::ITraceActivity* linkedActivity() const override { return nullptr; }
   const libkineto::TraceSpan* traceSpan() const override { return nullptr; }
   const std::string metadataJson() const override {
-    std::string members;
-    if (entry_.details != nullptr) trace::appendArgs(members, *table_->events->trace, *entry_.details);
-    return members.empty() ? members : members.substr(2);
+    return entry_.details != nullptr ? trace::ArgsText(*table_->events->trace).text(*entry_.details) : std::string();
   }
 
  private:

@@ -182,13 +182,10 @@ std::unordered_map<std::string, std::string> KinetoEvent::extraMeta() const {
 std::string KinetoEvent::metadataJson() const {
   const Entry& entry = table_->entry(index_);
   if (!table_->config.experimental_config.expose_kineto_event_metadata || entry.details == nullptr) return {};
-  std::string members;
-  if (isAllocation(entry.event)) {
-    trace::appendMemoryArgs(members, entry.event, *entry.details);
-    return members;
-  }
-  trace::appendArgs(members, *table_->events->trace, *entry.details);
-  return members.empty() ? members : members.substr(2);  // without its first comma
+  if (!isAllocation(entry.event)) return trace::ArgsText(*table_->events->trace).text(*entry.details);
+  base::TextBuffer members;
+  trace::appendMemoryArgs(members, entry.event, *entry.details);
+  return std::string(members.view());
 }
 
 int64_t Result::selfTimeNS() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/json_text.h"
-#include "base/packed_values.h"
 
 namespace xsigma::profiler::trace {
 
@@ -12,6 +11,7 @@ using base::appendQuoted;
 using base::PackedIntegers;
 using base::PackedValue;
 using base::PackedValues;
+using base::TextBuffer;
 using Kind = InputValue::Kind;
 
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kMostListItems = 30;  // longer lists of scalars are not shown
 constexpr int kDeepest = 8;
 
-void appendList(std::string& out, const PackedIntegers& values) {
+void appendList(TextBuffer& out, const PackedIntegers& values) {
   out += '[';
   for (uint32_t i = 0; i < values.size(); ++i) {
     if (i != 0) out += ", ";
@@ -55,34 +55,9 @@ void appendScalar(std::string& out, const PackedValue& value) {
   }
 }
 
-// Calls each(value, its items) for every top value; the items may be read or left.
-template <typename Each>
-void forEachValue(const PackedInputs& inputs, Each each) {
-  PackedValues in(inputs.words, inputs.size);
-  PackedValue value;
-  for (uint32_t i = 0; i < inputs.count; ++i) {
-    if (!in.value(value)) return;
-    PackedValues items = in;
-    if (value.kind == Kind::list && !skipItems(in, value.items)) return;
-    each(i, value, items);
-  }
-}
-
-template <typename Item>
-void appendArray(std::string& out, std::string_view key, const PackedInputs& inputs, Item item) {
-  out += ", \"";
-  out += key;
-  out += "\": [";
-  forEachValue(inputs, [&](uint32_t index, const PackedValue& value, PackedValues items) {
-    if (index != 0) out += ", ";
-    item(value, items);
-  });
-  out += ']';
-}
-
 // The tensors of a list, each with its sizes or strides.
 template <typename Pick>
-void appendTensorList(std::string& out, uint32_t count, PackedValues items, Pick pick) {
+void appendTensorList(TextBuffer& out, uint32_t count, PackedValues items, Pick pick) {
   out += '[';
   PackedValue item;
   bool first = true;
@@ -110,7 +85,11 @@ std::string_view typeName(const PackedValue& value, PackedValues items) {
   }
 }
 
-void appendConcrete(std::string& out, const PackedValue& value, PackedValues items) {
+void appendConcrete(TextBuffer& out, const PackedValue& value, PackedValues items) {
+  if (value.kind == Kind::tensor || value.kind == Kind::none) {
+    out += "\"\"";
+    return;
+  }
   std::string text;
   if (value.kind == Kind::list && typeName(value, items) == "ScalarList" && value.items <= kMostListItems) {
     text += '[';
@@ -120,27 +99,10 @@ void appendConcrete(std::string& out, const PackedValue& value, PackedValues ite
       appendScalar(text, item);
     }
     text += ']';
-  } else if (value.kind != Kind::list && value.kind != Kind::tensor) {
+  } else if (value.kind != Kind::list) {
     appendScalar(text, value);
   }
   appendQuoted(out, text);
-}
-
-void appendShapes(std::string& out, std::string_view key, const PackedInputs& inputs, PackedIntegers PackedValue::*field) {
-  appendArray(out, key, inputs, [&](const PackedValue& value, PackedValues items) {
-    if (value.kind == Kind::tensor) return appendList(out, value.*field);
-    if (value.kind == Kind::list && typeName(value, items) == "TensorList") {
-      return appendTensorList(out, value.items, items, [field](const PackedValue& tensor) { return tensor.*field; });
-    }
-    out += "[]";
-  });
-}
-
-void appendInputs(std::string& out, const PackedInputs& inputs) {
-  appendShapes(out, "Input Dims", inputs, &PackedValue::sizes);
-  appendShapes(out, "Input Strides", inputs, &PackedValue::strides);
-  appendArray(out, "Input type", inputs, [&](const PackedValue& value, PackedValues items) { appendQuoted(out, typeName(value, items)); });
-  appendArray(out, "Concrete Inputs", inputs, [&](const PackedValue& value, PackedValues items) { appendConcrete(out, value, items); });
 }
 
 // Keys that mean something to readers. A user's key that is one of them, or comes twice, gets a word before it.
@@ -152,7 +114,7 @@ constexpr std::string_view kReserved[] = {
 
 class UserKeys {
  public:
-  void append(std::string& out, std::string_view key) {
+  void append(TextBuffer& out, std::string_view key) {
     std::string shown(key);
     while (std::find(std::begin(kReserved), std::end(kReserved), shown) != std::end(kReserved) ||
            std::find(used_.begin(), used_.end(), shown) != used_.end()) {
@@ -168,7 +130,7 @@ class UserKeys {
   std::vector<std::string> used_;
 };
 
-void appendKeywords(std::string& out, const PackedInputs& inputs, UserKeys& keys) {
+void appendKeywords(TextBuffer& out, const PackedInputs& inputs, UserKeys& keys) {
   PackedValues in(inputs.words, inputs.size);
   PackedValue key;
   PackedValue value;
@@ -180,7 +142,7 @@ void appendKeywords(std::string& out, const PackedInputs& inputs, UserKeys& keys
     switch (value.kind) {
       case Kind::integer: appendInteger(out, value.integer); break;
       case Kind::real: base::appendReal(out, value.real); break;
-      case Kind::boolean: out += value.integer != 0 ? "true" : "false"; break;
+      case Kind::boolean: out += std::string_view(value.integer != 0 ? "true" : "false"); break;
       case Kind::string: appendQuoted(out, value.text); break;
       case Kind::tensor: appendList(out, value.sizes); break;
       case Kind::none: out += "\"None\""; break;
@@ -189,7 +151,17 @@ void appendKeywords(std::string& out, const PackedInputs& inputs, UserKeys& keys
   }
 }
 
-void appendStack(std::string& out, const Trace& trace, uint32_t stack) {
+void appendModules(TextBuffer& out, const Trace& trace, const EventDetails& details) {
+  std::string joined;
+  for (uint32_t i = 0; i < details.module_count; ++i) {
+    if (i != 0) joined += '.';
+    joined += trace.name(details.modules[i]).text;
+  }
+  out += ", \"Module Hierarchy\": ";
+  appendQuoted(out, joined);
+}
+
+void appendStack(TextBuffer& out, const Trace& trace, uint32_t stack) {
   std::string joined;
   for (const std::string& frame : trace.stack(stack)) {
     if (!joined.empty()) joined += ';';
@@ -201,45 +173,108 @@ void appendStack(std::string& out, const Trace& trace, uint32_t stack) {
 
 }  // namespace
 
-void appendArgs(std::string& out, const Trace& trace, const EventDetails& details) {
+void ArgsText::readValues(const PackedInputs& inputs) {
+  values_.clear();
+  PackedValues in(inputs.words, inputs.size);
+  for (uint32_t i = 0; i < inputs.count; ++i) {
+    Value& next = values_.emplace_back();
+    if (!in.value(next.value)) return values_.pop_back();
+    next.items = in;
+    if (next.value.kind == Kind::list && !skipItems(in, next.value.items)) return values_.pop_back();
+  }
+}
+
+void ArgsText::appendShapes(TextBuffer& out, PackedIntegers PackedValue::*field) const {
+  out += '[';
+  for (const Value& each : values_) {
+    if (&each != values_.data()) out += ", ";
+    if (each.value.kind == Kind::tensor) {
+      appendList(out, each.value.*field);
+    } else if (each.value.kind == Kind::list && typeName(each.value, each.items) == "TensorList") {
+      appendTensorList(out, each.value.items, each.items, [field](const PackedValue& tensor) { return tensor.*field; });
+    } else {
+      out += "[]";
+    }
+  }
+  out += ']';
+}
+
+void ArgsText::appendInputs(TextBuffer& out) const {
+  out += ", \"Input Dims\": ";
+  appendShapes(out, &PackedValue::sizes);
+  out += ", \"Input Strides\": ";
+  appendShapes(out, &PackedValue::strides);
+  out += ", \"Input type\": [";
+  for (const Value& each : values_) {
+    if (&each != values_.data()) out += ", ";
+    appendQuoted(out, typeName(each.value, each.items));
+  }
+  out += "], \"Concrete Inputs\": [";
+  for (const Value& each : values_) {
+    if (&each != values_.data()) out += ", ";
+    appendConcrete(out, each.value, each.items);
+  }
+  out += ']';
+}
+
+void ArgsText::appendUserKeys(TextBuffer& out, const EventDetails& details) const {
+  UserKeys keys;
+  if (details.keyword_inputs.words != nullptr) appendKeywords(out, details.keyword_inputs, keys);
+  for (uint32_t i = 0; i < details.metadata_count; ++i) {
+    const EventDetails::Metadata& metadata = details.metadata[i];
+    const std::string_view key = trace_.name(metadata.key).text;
+    const bool repeated = std::any_of(details.metadata + i + 1, details.metadata + details.metadata_count,
+                                      [&](const EventDetails::Metadata& later) { return trace_.name(later.key).text == key; });
+    if (repeated) continue;  // the last one counts
+    keys.append(out, key);
+    appendQuoted(out, metadata.text);
+  }
+}
+
+void ArgsText::append(TextBuffer& out, const EventDetails& details) {
   if (details.sequence_number >= 0) {
     out += ", \"Sequence number\": ";
     appendInteger(out, details.sequence_number);
     out += ", \"Fwd thread id\": ";
     appendInteger(out, details.forward_thread);
   }
-  if (details.inputs.words != nullptr) appendInputs(out, details.inputs);
-  if (details.outputs.words != nullptr) appendShapes(out, "Output Dims", details.outputs, &PackedValue::sizes);
-  UserKeys keys;
-  if (details.keyword_inputs.words != nullptr) appendKeywords(out, details.keyword_inputs, keys);
+  if (details.inputs.words != nullptr) {
+    readValues(details.inputs);
+    appendInputs(out);
+  }
+  if (details.outputs.words != nullptr) {
+    readValues(details.outputs);
+    out += ", \"Output Dims\": ";
+    appendShapes(out, &PackedValue::sizes);
+  }
   if (details.inputs.cut || details.keyword_inputs.cut || details.outputs.cut) out += ", \"Inputs cut\": true";
   if (details.debug_handle >= 0) {
     out += ", \"Debug handle\": ";
     appendInteger(out, details.debug_handle);
   }
-  if (details.stack != 0) appendStack(out, trace, details.stack);
-  for (uint32_t i = 0; i < details.perf_count; ++i) {
+  if (details.module_count != 0) appendModules(out, trace_, details);
+  if (details.stack != 0) appendStack(out, trace_, details.stack);
+  const std::vector<std::string>& counters = trace_.info().performance_events;
+  for (uint32_t i = 0; i < details.perf_count && i < counters.size(); ++i) {
     out += ", ";
-    appendQuoted(out, i < trace.info().performance_events.size() ? trace.info().performance_events[i] : "counter " + std::to_string(i));
+    appendQuoted(out, counters[i]);
     out += ": ";
     base::appendUnsigned(out, details.perf[i]);
   }
-  for (uint32_t i = 0; i < details.metadata_count; ++i) {
-    const EventDetails::Metadata& metadata = details.metadata[i];
-    const std::string_view key = trace.name(metadata.key).text;
-    const bool repeated = std::any_of(details.metadata + i + 1, details.metadata + details.metadata_count,
-                                      [&](const EventDetails::Metadata& later) { return trace.name(later.key).text == key; });
-    if (repeated) continue;  // the last one counts
-    keys.append(out, key);
-    appendQuoted(out, metadata.text);
-  }
+  if (details.keyword_inputs.words != nullptr || details.metadata_count != 0) appendUserKeys(out, details);
   if (!details.metadata_json.empty()) {
     out += ", ";
     out += details.metadata_json;
   }
 }
 
-void appendMemoryArgs(std::string& out, const TraceEvent& event, const EventDetails& details) {
+std::string ArgsText::text(const EventDetails& details) {
+  TextBuffer out;
+  append(out, details);
+  return out.size() > 2 ? std::string(out.view().substr(2)) : std::string();
+}
+
+void appendMemoryArgs(TextBuffer& out, const TraceEvent& event, const EventDetails& details) {
   out += "\"Total Reserved\": ";
   base::appendUnsigned(out, details.total_reserved);
   out += ", \"Total Allocated\": ";

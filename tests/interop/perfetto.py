@@ -153,7 +153,8 @@ def expected_of(trace):
     for row, events in rows.items():
         for start, dur, event, depth in depths(events):
             external = event.get("args", {}).get("External id")
-            expected["slices"][row, start, dur, event["name"], event.get("cat"), depth, external] += 1
+            shown_name = event["name"] or "[No name]"  # what Perfetto calls a slice without one
+            expected["slices"][row, start, dur, shown_name, event.get("cat"), depth, external] += 1
     for flow, sources in ends["s"].items():
         for target in ends["f"].get(flow, []):
             expected["flows"][sources[0], target] += 1

@@ -77,6 +77,8 @@ struct EventDetails {
   };
   const Metadata* metadata = nullptr;
   uint32_t metadata_count = 0;
+  const uint32_t* modules = nullptr;  // the CUSTOM_CLASS scopes around, outermost first, where they were asked for; Trace::name
+  uint32_t module_count = 0;
   const uint64_t* perf = nullptr;  // what the CPU counted in it, by TraceInfo::performance_events
   uint32_t perf_count = 0;
 
@@ -142,6 +144,7 @@ struct TraceInfo {
   std::string source;  // the capture's path; "" = memory
   std::vector<CaptureProperty> properties;
   std::vector<std::string> performance_events;  // names of EventDetails::perf
+  bool with_modules = false;                    // EventDetails::modules are wanted
   bool verbose = false;                         // the source place of every scope is wanted
   bool clock_is_system = false;  // no cycle counter could be used
 };

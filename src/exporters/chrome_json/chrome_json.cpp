@@ -27,18 +27,18 @@ class Writing final : public TraceVisitor {
     Place& at = places_[place];
     at.text.clear();
     workers_[worker].format.append(at.text, batch);
-    if (compressed_) workers_[worker].deflater.deflate(at.text, at.piece);
+    if (compressed_) workers_[worker].deflater.deflate(at.text.view(), at.piece);
   }
-  bool accept(size_t place) override { return put(places_[place]); }
+  bool accept(size_t place) override { return compressed_ ? put(places_[place].piece) : putRaw(places_[place].text.view()); }
 
   // Before or after the visit.
-  bool put(std::string text) {
-    Place around;
-    around.text = std::move(text);
-    if (compressed_) deflater_.deflate(around.text, around.piece);
-    return put(around);
+  bool put(std::string_view text) {
+    if (!compressed_) return putRaw(text);
+    base::GzipPiece piece;
+    deflater_.deflate(text, piece);
+    return put(piece);
   }
-  bool putRaw(const std::string& bytes) {
+  bool putRaw(std::string_view bytes) {
     if (status_.ok()) status_ = file_.write(bytes);
     bytes_ += bytes.size();
     return status_.ok();
@@ -54,14 +54,13 @@ class Writing final : public TraceVisitor {
     base::Deflater deflater;
   };
   struct Place {
-    std::string text;
+    base::TextBuffer text;
     base::GzipPiece piece;
   };
 
-  bool put(const Place& place) {
-    if (!compressed_) return putRaw(place.text);
-    frame_.add(place.piece);
-    return putRaw(place.piece.bytes);
+  bool put(const base::GzipPiece& piece) {
+    frame_.add(piece);
+    return putRaw(piece.bytes);
   }
 
   const Trace& trace_;

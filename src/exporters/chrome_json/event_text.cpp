@@ -4,32 +4,46 @@
 #include <cmath>
 
 #include "base/json_text.h"
-#include "trace/event_args.h"
 
 namespace xsigma::profiler::exporters::chrome {
 
 using base::appendInteger;
 using base::appendQuoted;
 using libkineto::ActivityType;
-using trace::appendArgs;
 using trace::appendMemoryArgs;
 
-void appendMicroseconds(std::string& out, int64_t ns) {
+void appendMicroseconds(base::TextBuffer& out, int64_t ns) {
   constexpr int64_t kMost = (int64_t{1} << 53) - 1;
+  constexpr size_t kMostCharacters = 24;
   const auto clamped = static_cast<uint64_t>(std::clamp<int64_t>(ns, 0, kMost));
   const auto rest = static_cast<uint32_t>(clamped % 1000);
-  char digits[24];
-  char* const end = std::to_chars(digits, digits + sizeof digits, clamped / 1000).ptr;
+  char* const at = out.room(kMostCharacters);
+  char* const end = std::to_chars(at, at + kMostCharacters, clamped / 1000).ptr;
   end[0] = '.';
   end[1] = static_cast<char>('0' + rest / 100);
   end[2] = static_cast<char>('0' + rest / 10 % 10);
   end[3] = static_cast<char>('0' + rest % 10);
-  out.append(digits, static_cast<size_t>(end + 4 - digits));
+  out.advance(static_cast<size_t>(end + 4 - at));
 }
 
 uint32_t readable(int64_t id) { return static_cast<uint32_t>(id < 0 ? -(id + 1) + 1 : id); }
 
-void EventText::append(std::string& out, const EventBatch& batch) {
+namespace {
+
+void appendIds(base::TextBuffer& out, const TraceEvent& event) {
+  out += "\"External id\": ";
+  const size_t from = out.size();
+  appendInteger(out, event.id);
+  const size_t digits = out.size() - from;
+  out += ", \"Record function id\": ";
+  out.repeat(from, digits);  // the same number
+  out += ", \"Ev Idx\": ";
+  appendInteger(out, event.ordinal);
+}
+
+}  // namespace
+
+void EventText::append(base::TextBuffer& out, const EventBatch& batch) {
   for (const TraceEvent& event : batch.events) {
     switch (event.kind) {
       case TraceEventKind::slice: appendSlice(out, batch, event); break;
@@ -58,15 +72,18 @@ const std::string& EventText::slicePrefix(uint32_t name, ActivityType type) {
   return prefixes_[slot];
 }
 
-void EventText::appendPlace(std::string& out, const TraceRow& row, int64_t ns) {
-  appendInteger(out, readable(row.process_id));
-  out += ", \"tid\": ";
-  appendInteger(out, readable(row.thread_id));
-  out += ", \"ts\": ";
+void EventText::appendPlace(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event, int64_t ns) {
+  if (event.row >= places_.size()) places_.resize(batch.rows->size());
+  std::string& place = places_[event.row];
+  if (place.empty()) {
+    const TraceRow& row = batch.row(event);
+    place = std::to_string(readable(row.process_id)) + ", \"tid\": " + std::to_string(readable(row.thread_id)) + ", \"ts\": ";
+  }
+  out += std::string_view(place);
   appendMicroseconds(out, ns - base_ns_);
 }
 
-void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const TraceEvent& event) {
+void EventText::appendAllArgs(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event) {
   const EventDetails* const details = batch.details(event);
   const size_t before = out.size();
   out += ", \"args\": {";
@@ -76,13 +93,16 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
   };
   const bool given = (event.flags & kEventGiven) != 0;
   const bool names_id = details != nullptr && details->metadata_json.find("\"External id\"") != std::string_view::npos;
+  const bool plain = !given && event.id != 0 && event.id <= INT64_MAX && event.ordinal != UINT64_MAX;
   const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
-  if (external != 0 && !names_id) {
+  if (plain) {
+    appendIds(out, event);
+  } else if (external != 0 && !names_id) {
     out += "\"External id\": ";
     base::appendUnsigned(out, external);
   }
   const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
-  if (cpu && event.ordinal != UINT64_MAX) {
+  if (!plain && cpu && event.ordinal != UINT64_MAX) {
     separate();
     out += "\"Record function id\": ";
     base::appendUnsigned(out, given ? 0 : event.id);
@@ -90,22 +110,22 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
     base::appendUnsigned(out, event.ordinal);
   }
   if (details != nullptr) {
-    std::string members;
-    appendArgs(members, trace_, *details);
-    if (!members.empty()) {
-      separate();
-      out.append(members, 2);  // without its first comma
-    }
+    const size_t from = out.size();
+    args_.append(out, *details);
+    if (from == opened) out.erase(from, 2);  // the first member has no comma before it
     if (details->end_row != 0) {
       separate();
       out += "\"End thread\": ";
       appendInteger(out, readable((*batch.rows)[details->end_row - 1].thread_id));
     }
   }
-  if (const TraceName place = trace_.name(event.name); trace_.info().verbose && !place.file.empty()) {
-    separate();
-    out += "\"CallFrom\": ";
-    appendQuoted(out, std::string(place.file) + ":" + std::to_string(place.line));
+  if (verbose_) {
+    const TraceName place = trace_.name(event.name);
+    if (!place.file.empty()) {
+      separate();
+      out += "\"CallFrom\": ";
+      appendQuoted(out, std::string(place.file) + ":" + std::to_string(place.line));
+    }
   }
   if ((event.flags & kEventUnfinished) != 0) {
     separate();
@@ -122,24 +142,20 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
   }
 }
 
-void EventText::appendSlice(std::string& out, const EventBatch& batch, const TraceEvent& event) {
-  out += slicePrefix(event.name, event.type);
+void EventText::appendSlice(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event) {
+  out += std::string_view(slicePrefix(event.name, event.type));
   int64_t start_ns = event.start_ns;
   int64_t duration_ns = event.duration_ns;
   if (event.type == ActivityType::GPU_USER_ANNOTATION) {  // so that viewers nest its kernels
     start_ns -= 1;
     duration_ns += 2;
   }
-  appendPlace(out, batch.row(event), start_ns);
+  appendPlace(out, batch, event, start_ns);
   out += ", \"dur\": ";
   appendMicroseconds(out, duration_ns);
-  if (event.details == kNoDetails && event.flags == 0 && !trace_.info().verbose) {
-    out += ", \"args\": {\"External id\": ";
-    appendInteger(out, event.id);
-    out += ", \"Record function id\": ";
-    appendInteger(out, event.id);
-    out += ", \"Ev Idx\": ";
-    appendInteger(out, event.ordinal);
+  if (event.details == kNoDetails && event.flags == 0 && !verbose_) {
+    out += ", \"args\": {";
+    appendIds(out, event);
     out += "}}";
     return;
   }
@@ -147,7 +163,7 @@ void EventText::appendSlice(std::string& out, const EventBatch& batch, const Tra
   out += '}';
 }
 
-void EventText::appendAsync(std::string& out, const EventBatch& batch, const TraceEvent& event) {
+void EventText::appendAsync(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event) {
   std::string common = "\", \"cat\": \"";
   common += libkineto::toString(event.type);
   common += "\", \"name\": ";
@@ -159,51 +175,49 @@ void EventText::appendAsync(std::string& out, const EventBatch& batch, const Tra
   }
   common += "\", \"pid\": ";
   out += ",\n{\"ph\": \"b";
-  out += common;
-  appendPlace(out, batch.row(event), event.start_ns);
+  out += std::string_view(common);
+  appendPlace(out, batch, event, event.start_ns);
   appendAllArgs(out, batch, event);
   out += "},\n{\"ph\": \"e";
-  out += common;
-  appendPlace(out, batch.row(event), event.start_ns + event.duration_ns);
+  out += std::string_view(common);
+  appendPlace(out, batch, event, event.start_ns + event.duration_ns);
   out += '}';
 }
 
-void EventText::appendPoint(std::string& out, const EventBatch& batch, const TraceEvent& event) {
+void EventText::appendPoint(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event) {
   out += ",\n{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": ";
   const EventDetails* const details = batch.details(event);
   const bool memory = details != nullptr && (event.kind == TraceEventKind::memory || event.kind == TraceEventKind::out_of_memory);
   if (memory) {
-    out += event.kind == TraceEventKind::memory ? "\"[memory]\"" : "\"[OutOfMemory]\"";
+    out += std::string_view(event.kind == TraceEventKind::memory ? "\"[memory]\"" : "\"[OutOfMemory]\"");
   } else {
     appendQuoted(out, trace_.name(event.name).text);
   }
   out += ", \"pid\": ";
-  appendPlace(out, batch.row(event), event.start_ns);
+  appendPlace(out, batch, event, event.start_ns);
   if (memory) {
     out += ", \"args\": {";
     appendMemoryArgs(out, event, *details);
     out += '}';
   } else if (details != nullptr) {
-    std::string members;
-    appendArgs(members, trace_, *details);
-    if (!members.empty()) {
+    if (const std::string members = args_.text(*details); !members.empty()) {
       out += ", \"args\": {";
-      out.append(members, 2);
+      out += std::string_view(members);
       out += '}';
     }
   }
   out += '}';
 }
 
-void EventText::appendCounter(std::string& out, const EventBatch& batch, const TraceEvent& event) {
+void EventText::appendCounter(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event) {
   const EventDetails* const details = batch.details(event);
   const double value = details != nullptr ? details->value : 0;
   // Readers take numbers only for a counter: what is none is shown as an instant.
   const bool number = std::isfinite(value);
-  out += number ? ",\n{\"ph\": \"C\", \"name\": " : ",\n{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": ";
+  out += std::string_view(number ? ",\n{\"ph\": \"C\", \"name\": " : ",\n{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": ");
   appendQuoted(out, trace_.name(event.name).text);
   out += ", \"pid\": ";
-  appendPlace(out, batch.row(event), event.start_ns);
+  appendPlace(out, batch, event, event.start_ns);
   out += ", \"args\": {\"value\": ";
   base::appendReal(out, value);
   out += "}}";

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text_buffer.h"
+#include "trace/event_args.h"
 #include "xsigma/profiler/trace.h"
 
 namespace xsigma::profiler::exporters::chrome {
@@ -14,30 +16,33 @@ inline constexpr int64_t kQuarterNs = int64_t{7'889'238} * 1'000'000'000;
 constexpr int64_t baseTime(int64_t start_ns) { return start_ns >= 0 ? start_ns / kQuarterNs * kQuarterNs : 0; }
 
 // "123.456": below zero is zero, and nothing goes beyond what a double holds exactly.
-void appendMicroseconds(std::string& out, int64_t ns);
+void appendMicroseconds(base::TextBuffer& out, int64_t ns);
 // Processes and threads are numbers below 2^32 for every reader.
 uint32_t readable(int64_t id);
 
 class EventText {
  public:
-  EventText(const Trace& trace, int64_t base_ns) : trace_(trace), base_ns_(base_ns) {}
+  EventText(const Trace& trace, int64_t base_ns) : trace_(trace), base_ns_(base_ns), verbose_(trace.info().verbose), args_(trace) {}
 
   // Each line begins with ",\n".
-  void append(std::string& out, const EventBatch& batch);
+  void append(base::TextBuffer& out, const EventBatch& batch);
 
  private:
-  void appendSlice(std::string& out, const EventBatch& batch, const TraceEvent& event);
-  void appendAsync(std::string& out, const EventBatch& batch, const TraceEvent& event);
-  void appendPoint(std::string& out, const EventBatch& batch, const TraceEvent& event);
-  void appendCounter(std::string& out, const EventBatch& batch, const TraceEvent& event);
-  void appendAllArgs(std::string& out, const EventBatch& batch, const TraceEvent& event);
-  void appendPlace(std::string& out, const TraceRow& row, int64_t ns);
+  void appendSlice(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event);
+  void appendAsync(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event);
+  void appendPoint(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event);
+  void appendCounter(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event);
+  void appendAllArgs(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event);
+  void appendPlace(base::TextBuffer& out, const EventBatch& batch, const TraceEvent& event, int64_t ns);
   const std::string& slicePrefix(uint32_t name, libkineto::ActivityType type);
 
   const Trace& trace_;
   int64_t base_ns_;
+  bool verbose_;
   std::vector<std::string> prefixes_;  // by name, for scopes: everything before the process
   std::string given_prefix_;
+  std::vector<std::string> places_;  // by row: from the process to before the time
+  trace::ArgsText args_;
 };
 
 }  // namespace xsigma::profiler::exporters::chrome

@@ -18,9 +18,9 @@ namespace {
 constexpr std::string_view kSpanName = "PyTorch Profiler";  // readers look for this very name
 
 std::string microseconds(int64_t ns) {
-  std::string text;
+  base::TextBuffer text;
   appendMicroseconds(text, ns);
-  return text;
+  return std::string(text.view());
 }
 
 const std::string* property(const Trace& trace, std::string_view key) {
