@@ -15,12 +15,12 @@ struct RandomClock {
     const size_t count = 1 + random() % 20;
     for (size_t i = 0; i < count; ++i) {
       pairs.push_back(at);
-      const uint64_t ns = 1 + random() % 5'000'000'000;
+      if (random() % 8 == 0) pairs.push_back({at.ticks + 5, at.monotonic_ns - 3'000'000});  // turns back: to be left out
+      if (random() % 8 == 0) pairs.push_back({at.ticks + 7, at.monotonic_ns + 100});        // too close for a rate
+      const uint64_t ns = 1000 + random() % 5'000'000'000;
       const uint64_t percent = 1 + random() % 500;  // of the rate: from 10 MHz to 5 GHz
-      at.ticks += 1 + ns * percent / 100;
+      at.ticks += 10 + ns * percent / 100;
       at.monotonic_ns += static_cast<int64_t>(ns);
-      if (random() % 8 == 0) pairs.push_back({at.ticks, at.monotonic_ns - 3'000'000'000});  // turns back: to be left out
-      if (random() % 8 == 0) pairs.push_back({at.ticks + 5, at.monotonic_ns + 100});        // too close for a rate
     }
     std::shuffle(pairs.begin(), pairs.end(), random);
   }
