@@ -219,7 +219,7 @@ inline void HandThread::outputs(InputList values, uint64_t scope_id, uint64_t ti
   const uint64_t now = capture_.ticks(ticks);
   const uint32_t most = capture_.sink().maxRecordWords();
   if (!writer_->ensure(capture::mostOutputWords(values, most), now)) throw std::runtime_error("the capture is full");
-  writer_->commit(putOutputs(values, scope_id, most, writer_->delta(now), writer_->next()), 0);
+  writer_->commit(capture::putOutputs(values, scope_id, most, writer_->delta(now), writer_->next()), 0);
 }
 inline void HandThread::stack(std::vector<uint64_t> frames, uint64_t ticks) {
   const uint64_t now = capture_.ticks(ticks);
