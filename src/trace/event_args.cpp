@@ -148,24 +148,28 @@ constexpr std::string_view kReserved[] = {
     "External id", "Record function id", "Ev Idx",   "Sequence number", "Fwd thread id", "Input Dims",     "Input Strides",
     "Input type",  "Concrete Inputs",    "stream",   "Output Dims",     "Inputs cut",    "Debug handle",   "Call stack",
     "device",      "Module Hierarchy",   "finished", "begin recorded",  "context",       "correlation",    "End thread",
+    "CallFrom",
 };
 
 class UserKeys {
  public:
+  void take(std::string_view key) { used_.push_back(base::quoted(key)); }
   void append(std::string& out, std::string_view key) {
-    std::string shown(key);
-    while (std::find(std::begin(kReserved), std::end(kReserved), shown) != std::end(kReserved) ||
+    std::string plain(key);
+    std::string shown = base::quoted(plain);  // keys that are no UTF-8 may differ and still become the same text
+    while (std::find(std::begin(kReserved), std::end(kReserved), plain) != std::end(kReserved) ||
            std::find(used_.begin(), used_.end(), shown) != used_.end()) {
-      shown.insert(0, "user ");
+      plain.insert(0, "user ");
+      shown = base::quoted(plain);
     }
     out += ", ";
-    appendQuoted(out, shown);
+    out += shown;
     out += ": ";
     used_.push_back(std::move(shown));
   }
 
  private:
-  std::vector<std::string> used_;
+  std::vector<std::string> used_;  // as JSON
 };
 
 void appendKeywords(std::string& out, const PackedInputs& inputs, UserKeys& keys) {
@@ -187,6 +191,11 @@ void appendKeywords(std::string& out, const PackedInputs& inputs, UserKeys& keys
       case Kind::list: appendConcrete(out, value, items); break;
     }
   }
+}
+
+std::string perfName(const Trace& trace, uint32_t index) {
+  const std::vector<std::string>& names = trace.info().performance_events;
+  return index < names.size() ? names[index] : "counter " + std::to_string(index);
 }
 
 void appendStack(std::string& out, const Trace& trace, uint32_t stack) {
@@ -211,6 +220,7 @@ void appendArgs(std::string& out, const Trace& trace, const EventDetails& detail
   if (details.inputs.words != nullptr) appendInputs(out, details.inputs);
   if (details.outputs.words != nullptr) appendShapes(out, "Output Dims", details.outputs, &PackedValue::sizes);
   UserKeys keys;
+  for (uint32_t i = 0; i < details.perf_count; ++i) keys.take(perfName(trace, i));
   if (details.keyword_inputs.words != nullptr) appendKeywords(out, details.keyword_inputs, keys);
   if (details.inputs.cut || details.keyword_inputs.cut || details.outputs.cut) out += ", \"Inputs cut\": true";
   if (details.debug_handle >= 0) {
@@ -220,7 +230,7 @@ void appendArgs(std::string& out, const Trace& trace, const EventDetails& detail
   if (details.stack != 0) appendStack(out, trace, details.stack);
   for (uint32_t i = 0; i < details.perf_count; ++i) {
     out += ", ";
-    appendQuoted(out, i < trace.info().performance_events.size() ? trace.info().performance_events[i] : "counter " + std::to_string(i));
+    appendQuoted(out, perfName(trace, i));
     out += ": ";
     base::appendUnsigned(out, details.perf[i]);
   }
