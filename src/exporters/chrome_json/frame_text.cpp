@@ -30,6 +30,14 @@ const std::string* property(const Trace& trace, std::string_view key) {
   return nullptr;
 }
 
+// A property that is no JSON any more, because its text was cut or lost, is shown as text.
+std::string propertyText(std::string_view json) { return base::isJson(json) ? std::string(json) : quoted(json); }
+
+std::string propertyOr(const Trace& trace, std::string_view key, char opening, std::string_view otherwise) {
+  const std::string* const found = property(trace, key);
+  return std::string(found != nullptr && !found->empty() && found->front() == opening && base::isJson(*found) ? *found : otherwise);
+}
+
 // Readers search the text for "rank": with a blank after it.
 std::string withBlanks(std::string_view json) {
   std::string out;
@@ -137,20 +145,25 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
 }  // namespace
 
 std::string headText(const Trace& trace, int64_t base_ns) {
-  constexpr std::string_view kOwnKeys[] = {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds",
-                                           "traceEvents",   "traceName",        "xsigmaLedger",    "xsigmaAssembly"};
-  const std::string* const distributed = property(trace, "distributedInfo");
+  constexpr std::string_view kDistributed = "distributedInfo";
+  std::set<std::string> keys;  // as they are written: what is no UTF-8 may become the same text
+  for (const char* const own : {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
+                                "xsigmaLedger", "xsigmaAssembly", "clock"}) {
+    keys.insert(quoted(own));
+  }
   std::string out = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n\"distributedInfo\": ";
-  out += distributed != nullptr ? withBlanks(*distributed) : R"({"backend": "", "rank": 0, "world_size": 1})";
+  out += withBlanks(propertyOr(trace, kDistributed, '{', R"({"backend": "", "rank": 0, "world_size": 1})"));
   for (const CaptureProperty& each : trace.info().properties) {
-    if (std::find(std::begin(kOwnKeys), std::end(kOwnKeys), each.key) != std::end(kOwnKeys)) continue;
-    out += fmt::format(",\n{}: {}", quoted(each.key), each.json);
+    if (each.key == kDistributed) continue;
+    std::string key = each.key;
+    while (!keys.insert(quoted(key)).second) key.insert(0, "user ");
+    out += fmt::format(",\n{}: {}", quoted(key), propertyText(each.json));
   }
   out += fmt::format(",\n\"clock\": \"{}\"", trace.info().clock_is_system ? "CLOCK_MONOTONIC: no invariant cycle counter was used" : "cycle counter");
   out += fmt::format(",\n\"xsigmaLedger\": {}", ledgerText(trace.ledger()));
   out += fmt::format(",\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns);
-  const std::string* const process_name = property(trace, "process_name");
-  const std::string rows = processRows(trace.info().process_id, process_name != nullptr ? *process_name : "\"\"", "CPU", trace.info().start_ns - base_ns);
+  const std::string rows =
+      processRows(trace.info().process_id, propertyOr(trace, "process_name", '"', "\"\""), "CPU", trace.info().start_ns - base_ns);
   out.append(rows, 1);  // the first event has no comma before it
   return out;
 }
