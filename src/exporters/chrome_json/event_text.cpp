@@ -10,6 +10,7 @@ namespace xsigma::profiler::exporters::chrome {
 
 using base::appendInteger;
 using base::appendQuoted;
+using base::readableId;
 using libkineto::ActivityType;
 using trace::appendArgs;
 using trace::appendMemoryArgs;
@@ -26,8 +27,6 @@ void appendMicroseconds(std::string& out, int64_t ns) {
   end[3] = static_cast<char>('0' + rest % 10);
   out.append(digits, static_cast<size_t>(end + 4 - digits));
 }
-
-uint32_t readable(int64_t id) { return static_cast<uint32_t>(id < 0 ? -(id + 1) + 1 : id); }
 
 void EventText::append(std::string& out, const EventBatch& batch) {
   for (const TraceEvent& event : batch.events) {
@@ -59,9 +58,9 @@ const std::string& EventText::slicePrefix(uint32_t name, ActivityType type) {
 }
 
 void EventText::appendPlace(std::string& out, const TraceRow& row, int64_t ns) {
-  appendInteger(out, readable(row.process_id));
+  appendInteger(out, readableId(row.process_id));
   out += ", \"tid\": ";
-  appendInteger(out, readable(row.thread_id));
+  appendInteger(out, readableId(row.thread_id));
   out += ", \"ts\": ";
   appendMicroseconds(out, ns - base_ns_);
 }
@@ -99,7 +98,7 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
     if (details->end_row != 0) {
       separate();
       out += "\"End thread\": ";
-      appendInteger(out, readable((*batch.rows)[details->end_row - 1].thread_id));
+      appendInteger(out, readableId((*batch.rows)[details->end_row - 1].thread_id));
     }
   }
   if (const TraceName place = trace_.name(event.name); trace_.info().verbose && !place.file.empty()) {

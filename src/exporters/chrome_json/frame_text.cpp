@@ -12,6 +12,7 @@
 namespace xsigma::profiler::exporters::chrome {
 
 using base::quoted;
+using base::readableId;
 
 namespace {
 
@@ -82,13 +83,13 @@ std::string ledgerText(const Ledger& ledger) {
 
 std::string metadataEvent(std::string_view name, int64_t ts_ns, int64_t process, int64_t thread, std::string_view key, std::string_view value) {
   return fmt::format(",\n{{\"ph\": \"M\", \"name\": \"{}\", \"ts\": {}, \"pid\": {}, \"tid\": {}, \"args\": {{\"{}\": {}}}}}", name, microseconds(ts_ns),
-                     readable(process), readable(thread), key, value);
+                     readableId(process), readableId(thread), key, value);
 }
 
 std::string processRows(int64_t process, std::string_view name_json, std::string_view label, int64_t ts_ns) {
   return metadataEvent("process_name", ts_ns, process, 0, "name", name_json) +
          metadataEvent("process_labels", ts_ns, process, 0, "labels", quoted(label)) +
-         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readable(process)));
+         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readableId(process)));
 }
 
 std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_ns) {
@@ -102,7 +103,7 @@ std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_n
     if (!threads.insert({row.process_id, row.thread_id}).second) continue;
     const std::string name = fmt::format("thread {} ({})", row.thread_id, row.name);
     out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", quoted(name));
-    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readable(row.thread_id)));
+    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readableId(row.thread_id)));
   }
   return out;
 }
@@ -113,7 +114,7 @@ std::string linkTexts(const TraceTotals& totals, int64_t base_ns) {
   const auto end = [&](const TraceLink& link, char ph, uint32_t row, int64_t ns) {
     const char* const name = link.kind == TraceLink::Kind::launch ? "ac2g" : "fwdbwd";
     fmt::format_to(std::back_inserter(out), ",\n{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}, \"cat\": \"{}\", \"name\": \"{}\"{}}}", ph,
-                   link.id, readable(totals.rows[row].process_id), readable(totals.rows[row].thread_id), microseconds(ns - base_ns), name, name,
+                   link.id, readableId(totals.rows[row].process_id), readableId(totals.rows[row].thread_id), microseconds(ns - base_ns), name, name,
                    ph == 'f' ? ", \"bp\": \"e\"" : "");
   };
   for (const TraceLink& link : totals.links) {
@@ -137,7 +138,7 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
     out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Iteration Start: {}\", \"pid\": \"Traces\", \"tid\": \"Trace {}\", \"ts\": {}}}", kSpanName,
                        kSpanName, start);
   }
-  const std::string place = numeric ? fmt::format("{}, \"tid\": 0", readable(info.process_id)) : "\"\", \"tid\": \"\"";
+  const std::string place = numeric ? fmt::format("{}, \"tid\": 0", readableId(info.process_id)) : "\"\", \"tid\": \"\"";
   out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": {}, \"ts\": {}}}", place, end);
   return out;
 }
