@@ -2,6 +2,7 @@
 
 #include <xsigma/profiler/exporter.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -45,7 +46,8 @@ int run(const Arguments& arguments) {
   }
   ExportOptions options;
   options.workers = arguments.threads;
-  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(arguments.deadline_s * 1e9));
+  constexpr double kMostSeconds = 9e9;  // what nanoseconds in 64 bits can say
+  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(std::min(arguments.deadline_s, kMostSeconds) * 1e9));
   options.numeric_ids_only = arguments.numeric_ids;
   const std::string output = arguments.output.empty() ? besideTheCapture(arguments.file, arguments.format) : arguments.output;
   const Expected<ExportReport> report = exportCapture(*capture, output, options, arguments.format);

@@ -142,7 +142,7 @@ std::vector<std::string> AssembledTrace::stack(uint32_t id) const {
 TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& options) const {
   const unsigned workers = options.workers != 0 ? options.workers : base::usefulWorkers();
   const size_t lane_count = std::min(parts_.size(), kMostLanes);
-  const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(options.deadline);
+  const Clock::time_point begun = Clock::now();
   std::vector<Lane> lanes;
   lanes.reserve(lane_count);
   for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, info_.with_modules, i, lane_count);
@@ -153,7 +153,7 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   bool enough = false;
   base::runOrdered(lane_count, workers,
                    {[&](size_t lane, size_t place) {
-                      if (options.deadline.count() != 0 && Clock::now() >= deadline) return false;
+                      if (options.deadline.count() != 0 && Clock::now() - begun >= options.deadline) return false;
                       batches[place].rows = &rows_;
                       return lanes[lane].fill(batches[place], leftovers);
                     },

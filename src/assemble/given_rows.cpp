@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/json_text.h"
+
 namespace xsigma::profiler::assemble {
 namespace {
 
@@ -25,7 +27,9 @@ struct Lane {
   }
 };
 
-using Place = std::pair<int64_t, int64_t>;  // process and thread
+// Process and thread as readers tell them apart: those that look alike share a place, and must not cross there.
+using Place = std::pair<uint32_t, uint32_t>;
+Place placeOf(int64_t process_id, int64_t thread_id) { return {base::readableId(process_id), base::readableId(thread_id)}; }
 
 struct PlaceRows {
   uint32_t first_row = 0;
@@ -37,7 +41,7 @@ struct PlaceRows {
 void placeGiven(std::vector<Placed*>& events, std::vector<TraceRow>& rows, const std::vector<bool>& taken) {
   std::map<Place, PlaceRows> places;
   for (uint32_t row = 0; row < rows.size(); ++row) {
-    PlaceRows& place = places[{rows[row].process_id, rows[row].thread_id}];
+    PlaceRows& place = places[placeOf(rows[row].process_id, rows[row].thread_id)];
     place.first_row = row;
     place.lanes.clear();
     if (row >= taken.size() || !taken[row]) place.lanes.push_back({row, {}});
@@ -47,7 +51,7 @@ void placeGiven(std::vector<Placed*>& events, std::vector<TraceRow>& rows, const
   });
   uint32_t further = 0;
   for (Placed* const event : events) {
-    const auto [entry, fresh] = places.try_emplace({event->process_id, event->thread_id});
+    const auto [entry, fresh] = places.try_emplace(placeOf(event->process_id, event->thread_id));
     PlaceRows& place = entry->second;
     if (fresh) {
       place.first_row = static_cast<uint32_t>(rows.size());

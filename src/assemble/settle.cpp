@@ -96,9 +96,9 @@ void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTota
       item.place.depth = given.depth;
       item.place.process_id = static_cast<int64_t>(record.wide(capture::kGivenProcess));
       item.place.thread_id = static_cast<int64_t>(record.wide(capture::kGivenThread));
-      item.place.start_ns = static_cast<int64_t>(record.wide(capture::kGivenStart));
-      const auto duration = static_cast<int64_t>(record.wide(capture::kGivenDuration));
-      item.place.end_ns = duration > 0 && item.place.start_ns <= INT64_MAX - duration ? item.place.start_ns + duration : item.place.start_ns;
+      constexpr int64_t kMostNs = INT64_MAX / 4;  // far beyond what is shown, and safe to count with
+      item.place.start_ns = std::clamp<int64_t>(static_cast<int64_t>(record.wide(capture::kGivenStart)), 0, kMostNs);
+      item.place.end_ns = item.place.start_ns + std::clamp<int64_t>(static_cast<int64_t>(record.wide(capture::kGivenDuration)), 0, kMostNs);
       item.place.slice = static_cast<ActivityType>(record.word(capture::kGivenType)) != ActivityType::CPU_INSTANT_EVENT;
       items.push_back(item);
     }

@@ -44,6 +44,11 @@ void appendUnsigned(Text& out, uint64_t value);
 template <typename Text>
 void appendReal(Text& out, double value);
 
+// Processes and threads are numbers below 2^32 for every reader: without sign, and the lower half of those that are larger.
+constexpr uint32_t readableId(int64_t id) noexcept {
+  return static_cast<uint32_t>(id < 0 ? 0 - static_cast<uint64_t>(id) : static_cast<uint64_t>(id));
+}
+
 // Whether the text is one JSON value and nothing else; nesting deeper than 256 is refused.
 bool isJson(std::string_view text) noexcept;
 // The same for the inside of an object: "key": value, …

@@ -110,24 +110,28 @@ constexpr std::string_view kReserved[] = {
     "External id", "Record function id", "Ev Idx",   "Sequence number", "Fwd thread id", "Input Dims",     "Input Strides",
     "Input type",  "Concrete Inputs",    "stream",   "Output Dims",     "Inputs cut",    "Debug handle",   "Call stack",
     "device",      "Module Hierarchy",   "finished", "begin recorded",  "context",       "correlation",    "End thread",
+    "CallFrom",
 };
 
 class UserKeys {
  public:
+  void take(std::string_view key) { used_.push_back(base::quoted(key)); }
   void append(TextBuffer& out, std::string_view key) {
-    std::string shown(key);
-    while (std::find(std::begin(kReserved), std::end(kReserved), shown) != std::end(kReserved) ||
+    std::string plain(key);
+    std::string shown = base::quoted(plain);  // keys that are no UTF-8 may differ and still become the same text
+    while (std::find(std::begin(kReserved), std::end(kReserved), plain) != std::end(kReserved) ||
            std::find(used_.begin(), used_.end(), shown) != used_.end()) {
-      shown.insert(0, "user ");
+      plain.insert(0, "user ");
+      shown = base::quoted(plain);
     }
     out += ", ";
-    appendQuoted(out, shown);
+    out += std::string_view(shown);
     out += ": ";
     used_.push_back(std::move(shown));
   }
 
  private:
-  std::vector<std::string> used_;
+  std::vector<std::string> used_;  // as JSON
 };
 
 void appendKeywords(TextBuffer& out, const PackedInputs& inputs, UserKeys& keys) {
@@ -219,6 +223,7 @@ void ArgsText::appendInputs(TextBuffer& out) const {
 
 void ArgsText::appendUserKeys(TextBuffer& out, const EventDetails& details) const {
   UserKeys keys;
+  for (const std::string& counter : trace_.info().performance_events) keys.take(counter);
   if (details.keyword_inputs.words != nullptr) appendKeywords(out, details.keyword_inputs, keys);
   for (uint32_t i = 0; i < details.metadata_count; ++i) {
     const EventDetails::Metadata& metadata = details.metadata[i];

@@ -9,6 +9,7 @@ namespace xsigma::profiler::exporters::chrome {
 
 using base::appendInteger;
 using base::appendQuoted;
+using base::readableId;
 using libkineto::ActivityType;
 using trace::appendMemoryArgs;
 
@@ -25,8 +26,6 @@ void appendMicroseconds(base::TextBuffer& out, int64_t ns) {
   end[3] = static_cast<char>('0' + rest % 10);
   out.advance(static_cast<size_t>(end + 4 - at));
 }
-
-uint32_t readable(int64_t id) { return static_cast<uint32_t>(id < 0 ? -(id + 1) + 1 : id); }
 
 namespace {
 
@@ -77,7 +76,7 @@ void EventText::appendPlace(base::TextBuffer& out, const EventBatch& batch, cons
   std::string& place = places_[event.row];
   if (place.empty()) {
     const TraceRow& row = batch.row(event);
-    place = std::to_string(readable(row.process_id)) + ", \"tid\": " + std::to_string(readable(row.thread_id)) + ", \"ts\": ";
+    place = std::to_string(readableId(row.process_id)) + ", \"tid\": " + std::to_string(readableId(row.thread_id)) + ", \"ts\": ";
   }
   out += std::string_view(place);
   appendMicroseconds(out, ns - base_ns_);
@@ -116,7 +115,7 @@ void EventText::appendAllArgs(base::TextBuffer& out, const EventBatch& batch, co
     if (details->end_row != 0) {
       separate();
       out += "\"End thread\": ";
-      appendInteger(out, readable((*batch.rows)[details->end_row - 1].thread_id));
+      appendInteger(out, readableId((*batch.rows)[details->end_row - 1].thread_id));
     }
   }
   if (verbose_) {

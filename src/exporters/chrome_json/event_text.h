@@ -17,8 +17,6 @@ constexpr int64_t baseTime(int64_t start_ns) { return start_ns >= 0 ? start_ns /
 
 // "123.456": below zero is zero, and nothing goes beyond what a double holds exactly.
 void appendMicroseconds(base::TextBuffer& out, int64_t ns);
-// Processes and threads are numbers below 2^32 for every reader.
-uint32_t readable(int64_t id);
 
 class EventText {
  public:

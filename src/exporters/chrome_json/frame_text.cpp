@@ -12,6 +12,7 @@
 namespace xsigma::profiler::exporters::chrome {
 
 using base::quoted;
+using base::readableId;
 
 namespace {
 
@@ -28,6 +29,14 @@ const std::string* property(const Trace& trace, std::string_view key) {
     if (each.key == key) return &each.json;
   }
   return nullptr;
+}
+
+// A property that is no JSON any more, because its text was cut or lost, is shown as text.
+std::string propertyText(std::string_view json) { return base::isJson(json) ? std::string(json) : quoted(json); }
+
+std::string propertyOr(const Trace& trace, std::string_view key, char opening, std::string_view otherwise) {
+  const std::string* const found = property(trace, key);
+  return std::string(found != nullptr && !found->empty() && found->front() == opening && base::isJson(*found) ? *found : otherwise);
 }
 
 // Readers search the text for "rank": with a blank after it.
@@ -74,13 +83,13 @@ std::string ledgerText(const Ledger& ledger) {
 
 std::string metadataEvent(std::string_view name, int64_t ts_ns, int64_t process, int64_t thread, std::string_view key, std::string_view value) {
   return fmt::format(",\n{{\"ph\": \"M\", \"name\": \"{}\", \"ts\": {}, \"pid\": {}, \"tid\": {}, \"args\": {{\"{}\": {}}}}}", name, microseconds(ts_ns),
-                     readable(process), readable(thread), key, value);
+                     readableId(process), readableId(thread), key, value);
 }
 
 std::string processRows(int64_t process, std::string_view name_json, std::string_view label, int64_t ts_ns) {
   return metadataEvent("process_name", ts_ns, process, 0, "name", name_json) +
          metadataEvent("process_labels", ts_ns, process, 0, "labels", quoted(label)) +
-         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readable(process)));
+         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readableId(process)));
 }
 
 std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_ns) {
@@ -94,7 +103,7 @@ std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_n
     if (!threads.insert({row.process_id, row.thread_id}).second) continue;
     const std::string name = fmt::format("thread {} ({})", row.thread_id, row.name);
     out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", quoted(name));
-    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readable(row.thread_id)));
+    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readableId(row.thread_id)));
   }
   return out;
 }
@@ -105,7 +114,7 @@ std::string linkTexts(const TraceTotals& totals, int64_t base_ns) {
   const auto end = [&](const TraceLink& link, char ph, uint32_t row, int64_t ns) {
     const char* const name = link.kind == TraceLink::Kind::launch ? "ac2g" : "fwdbwd";
     fmt::format_to(std::back_inserter(out), ",\n{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}, \"cat\": \"{}\", \"name\": \"{}\"{}}}", ph,
-                   link.id, readable(totals.rows[row].process_id), readable(totals.rows[row].thread_id), microseconds(ns - base_ns), name, name,
+                   link.id, readableId(totals.rows[row].process_id), readableId(totals.rows[row].thread_id), microseconds(ns - base_ns), name, name,
                    ph == 'f' ? ", \"bp\": \"e\"" : "");
   };
   for (const TraceLink& link : totals.links) {
@@ -129,7 +138,7 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
     out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Iteration Start: {}\", \"pid\": \"Traces\", \"tid\": \"Trace {}\", \"ts\": {}}}", kSpanName,
                        kSpanName, start);
   }
-  const std::string place = numeric ? fmt::format("{}, \"tid\": 0", readable(info.process_id)) : "\"\", \"tid\": \"\"";
+  const std::string place = numeric ? fmt::format("{}, \"tid\": 0", readableId(info.process_id)) : "\"\", \"tid\": \"\"";
   out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": {}, \"ts\": {}}}", place, end);
   return out;
 }
@@ -137,20 +146,25 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
 }  // namespace
 
 std::string headText(const Trace& trace, int64_t base_ns) {
-  constexpr std::string_view kOwnKeys[] = {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds",
-                                           "traceEvents",   "traceName",        "xsigmaLedger",    "xsigmaAssembly"};
-  const std::string* const distributed = property(trace, "distributedInfo");
+  constexpr std::string_view kDistributed = "distributedInfo";
+  std::set<std::string> keys;  // as they are written: what is no UTF-8 may become the same text
+  for (const char* const own : {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
+                                "xsigmaLedger", "xsigmaAssembly", "clock"}) {
+    keys.insert(quoted(own));
+  }
   std::string out = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n\"distributedInfo\": ";
-  out += distributed != nullptr ? withBlanks(*distributed) : R"({"backend": "", "rank": 0, "world_size": 1})";
+  out += withBlanks(propertyOr(trace, kDistributed, '{', R"({"backend": "", "rank": 0, "world_size": 1})"));
   for (const CaptureProperty& each : trace.info().properties) {
-    if (std::find(std::begin(kOwnKeys), std::end(kOwnKeys), each.key) != std::end(kOwnKeys)) continue;
-    out += fmt::format(",\n{}: {}", quoted(each.key), each.json);
+    if (each.key == kDistributed) continue;
+    std::string key = each.key;
+    while (!keys.insert(quoted(key)).second) key.insert(0, "user ");
+    out += fmt::format(",\n{}: {}", quoted(key), propertyText(each.json));
   }
   out += fmt::format(",\n\"clock\": \"{}\"", trace.info().clock_is_system ? "CLOCK_MONOTONIC: no invariant cycle counter was used" : "cycle counter");
   out += fmt::format(",\n\"xsigmaLedger\": {}", ledgerText(trace.ledger()));
   out += fmt::format(",\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns);
-  const std::string* const process_name = property(trace, "process_name");
-  const std::string rows = processRows(trace.info().process_id, process_name != nullptr ? *process_name : "\"\"", "CPU", trace.info().start_ns - base_ns);
+  const std::string rows =
+      processRows(trace.info().process_id, propertyOr(trace, "process_name", '"', "\"\""), "CPU", trace.info().start_ns - base_ns);
   out.append(rows, 1);  // the first event has no comma before it
   return out;
 }
