@@ -74,19 +74,20 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
     if (out.size() != opened) out += ", ";
   };
   const bool given = (event.flags & kEventGiven) != 0;
-  const bool names_id = details != nullptr && details->metadata_json.find("\"External id\"") != std::string_view::npos;
-  const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
-  if (external != 0 && !names_id) {
-    out += "\"External id\": ";
-    base::appendUnsigned(out, external);
-  }
-  const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
-  if (cpu && event.ordinal != UINT64_MAX) {
+  // What a client says itself in its metadata is not said again.
+  const auto add = [&](std::string_view key, uint64_t value) {
+    if (details != nullptr && details->metadata_json.find(key) != std::string_view::npos) return;
     separate();
-    out += "\"Record function id\": ";
-    base::appendUnsigned(out, given ? 0 : event.id);
-    out += ", \"Ev Idx\": ";
-    base::appendUnsigned(out, event.ordinal);
+    out += key;
+    out += ": ";
+    base::appendUnsigned(out, value);
+  };
+  const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
+  const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
+  if (external != 0 || (cpu && event.kind == TraceEventKind::slice)) add("\"External id\"", external);
+  if (cpu && event.ordinal != UINT64_MAX) {
+    add("\"Record function id\"", given ? 0 : event.id);
+    add("\"Ev Idx\"", event.ordinal);
   }
   if (details != nullptr) {
     std::string members;
