@@ -16,6 +16,7 @@ using libkineto::ActivityType;
 namespace {
 
 constexpr uint32_t kDeepest = UINT16_MAX;
+constexpr uint64_t kUnmatchedOrdinals = uint64_t{1} << 52;  // where the begin is lost, so is its place among the others
 
 ActivityType typeOf(const Capture::Source& source, uint32_t site) {
   const capture::Tables::ResolvedSite* const found = source.contents().tables.site(site);
@@ -237,7 +238,7 @@ void ThreadStream::endUnmatched(EventBatch& batch, uint32_t site, int64_t start_
   event.name = site;
   event.type = typeOf(source_, site);
   event.flags = kEventUnmatched;
-  event.ordinal = UINT64_MAX;
+  event.ordinal = kUnmatchedOrdinals + (uint64_t{part_.row} << 32) + UINT32_MAX - leftovers_.unmatched;  // what ends later began earlier
   const bool encloses = frames_.size() == 1 && start_ns <= first_after_gap_ns_ && start_ns >= cursor_at_gap_ns_ && end_ns >= row.cursor_ns;
   if (encloses) {
     first_after_gap_ns_ = start_ns;

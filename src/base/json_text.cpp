@@ -1,5 +1,6 @@
 #include "base/json_text.h"
 
+#include <algorithm>
 #include <array>
 
 namespace xsigma::profiler::base {
@@ -138,10 +139,22 @@ class Checker {
     if (depth > kDeepest) return false;
     if (take('[')) return members(']', [&] { return value(depth + 1); });
     if (take('{')) {
-      return members('}', [&] { return string() && (space(), take(':')) && (space(), value(depth + 1)); });
+      std::vector<std::string_view> keys;
+      const auto member = [&] {
+        const size_t from = at_;
+        if (!string()) return false;
+        keys.push_back(text_.substr(from, at_ - from));
+        return (space(), take(':')) && (space(), value(depth + 1));
+      };
+      return members('}', member) && differ(keys);
     }
     if (peek() == '"') return string();
     return word("true") || word("false") || word("null") || number();
+  }
+
+  static bool differ(std::vector<std::string_view>& keys) {
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) == keys.end();
   }
 
   std::string_view text_;
@@ -206,7 +219,7 @@ template void appendUnsigned(TextBuffer&, uint64_t);
 template void appendReal(std::string&, double);
 template void appendReal(TextBuffer&, double);
 
-bool isJson(std::string_view text) noexcept { return Checker(text).whole(); }
+bool isJson(std::string_view text) { return Checker(text).whole(); }
 
 namespace {
 

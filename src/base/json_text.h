@@ -49,8 +49,8 @@ constexpr uint32_t readableId(int64_t id) noexcept {
   return static_cast<uint32_t>(id < 0 ? 0 - static_cast<uint64_t>(id) : static_cast<uint64_t>(id));
 }
 
-// Whether the text is one JSON value and nothing else; nesting deeper than 256 is refused.
-bool isJson(std::string_view text) noexcept;
+// Whether the text is one JSON value and nothing else; nesting deeper than 256 is refused, and so is a key that stands twice in an object.
+bool isJson(std::string_view text);
 // The same for the inside of an object: "key": value, …
 bool isJsonMembers(std::string_view text);
 

@@ -91,22 +91,24 @@ void EventText::appendAllArgs(base::TextBuffer& out, const EventBatch& batch, co
     if (out.size() != opened) out += ", ";
   };
   const bool given = (event.flags & kEventGiven) != 0;
-  const bool names_id = details != nullptr && details->metadata_json.find("\"External id\"") != std::string_view::npos;
-  const bool plain = !given && event.id != 0 && event.id <= INT64_MAX && event.ordinal != UINT64_MAX;
-  const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
-  if (plain) {
-    appendIds(out, event);
-  } else if (external != 0 && !names_id) {
-    out += "\"External id\": ";
-    base::appendUnsigned(out, external);
-  }
-  const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
-  if (!plain && cpu && event.ordinal != UINT64_MAX) {
+  // What a client says itself in its metadata is not said again.
+  const auto add = [&](std::string_view key, uint64_t value) {
+    if (details != nullptr && details->metadata_json.find(key) != std::string_view::npos) return;
     separate();
-    out += "\"Record function id\": ";
-    base::appendUnsigned(out, given ? 0 : event.id);
-    out += ", \"Ev Idx\": ";
-    base::appendUnsigned(out, event.ordinal);
+    out += key;
+    out += ": ";
+    base::appendUnsigned(out, value);
+  };
+  const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
+  if (!given && cpu && event.id != 0 && event.id <= INT64_MAX && event.ordinal != UINT64_MAX) {
+    appendIds(out, event);
+  } else {
+    const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
+    if (external != 0 || (cpu && event.kind == TraceEventKind::slice)) add("\"External id\"", external);
+    if (cpu && event.ordinal != UINT64_MAX) {
+      add("\"Record function id\"", given ? 0 : event.id);
+      add("\"Ev Idx\"", event.ordinal);
+    }
   }
   if (details != nullptr) {
     const size_t from = out.size();

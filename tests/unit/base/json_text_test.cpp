@@ -128,6 +128,12 @@ TEST(JsonText, RefusesNestingThatWouldEndInTheStack) {
   EXPECT_FALSE(isJson(std::string(1000, '[') + std::string(1000, ']')));
 }
 
+TEST(JsonText, RefusesAKeyThatStandsTwice) {
+  EXPECT_FALSE(isJson(R"({"a": 1, "a": 2})"));
+  EXPECT_FALSE(isJson(R"([{"x": {"a": 1, "b": 3, "a": 1}}])"));
+  EXPECT_TRUE(isJson(R"({"a": {"a": 1}, "b": {"a": 1}, "A": 2})"));
+}
+
 TEST(JsonText, MembersAreTheInsideOfAnObject) {
   EXPECT_TRUE(isJsonMembers(""));
   EXPECT_TRUE(isJsonMembers(R"("a": 1, "b": [2])"));
