@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "base/json_text.h"
 #include "base/log.h"
@@ -19,10 +21,10 @@ using State = KinetoThreadLocalState;
 
 namespace {
 
-// The session that other threads can join: the one that was enabled last.
+// The sessions that other threads can join: the one that was enabled last comes first.
 struct Joinable {
   std::mutex mutex;
-  std::shared_ptr<State> state;
+  std::vector<std::shared_ptr<State>> states;
 };
 Joinable& joinable() {
   static auto& one = *new Joinable;
@@ -59,14 +61,14 @@ void enable(const ProfilerConfig& config, const std::set<ActivityType>& activiti
   ProfilerStateBase::push(state);
   session->run->join();
   const std::lock_guard lock(joinable().mutex);
-  joinable().state = state;
+  joinable().states.push_back(state);
 }
 
 }  // namespace
 
 std::shared_ptr<State> joinableState() {
   const std::lock_guard lock(joinable().mutex);
-  return joinable().state;
+  return joinable().states.empty() ? nullptr : joinable().states.back();
 }
 
 KinetoThreadLocalState::KinetoThreadLocalState(ProfilerConfig config, std::shared_ptr<Session> session)
@@ -97,12 +99,15 @@ std::unique_ptr<ProfilerResult> disableProfiler() {
   if (membership.joined != nullptr && ProfilerStateBase::get(false) == membership.joined) {
     throw ProfilerError("This thread has joined a profiler that another one enabled. Call disableProfilerInChildThread() here, and disableProfiler() there");
   }
-  const std::shared_ptr<ProfilerStateBase> base = ProfilerStateBase::pop();
-  const auto state = std::dynamic_pointer_cast<State>(base);
+  // A state of somebody else's is not ours to end.
+  const bool ours = std::dynamic_pointer_cast<State>(ProfilerStateBase::get()) != nullptr;
+  const auto state = ours ? std::dynamic_pointer_cast<State>(ProfilerStateBase::pop()) : nullptr;
   if (state == nullptr) throw ProfilerError("Can't disable Kineto profiler when it's not running. Call enableProfiler() on this thread first");
+  state->finish();
   {
     const std::lock_guard lock(joinable().mutex);
-    if (joinable().state == state) joinable().state = nullptr;
+    std::vector<std::shared_ptr<State>>& states = joinable().states;
+    states.erase(std::remove(states.begin(), states.end(), state), states.end());
   }
   state->removeCallback();
   State::Session& session = state->session();
@@ -120,11 +125,7 @@ void enableProfilerInChildThread() {
   membership.counted = state;
   ++membership.count;
   if (membership.count > 1 || state->config().pushGlobalCallbacks()) return;
-  if (const auto own = ProfilerStateBase::get(false); own != nullptr) {
-    if (own == state) return;  // the thread that enabled it
-    if (State* const stale = dynamic_cast<State*>(own.get()); stale == nullptr || stale->session().run->running()) return;
-    ProfilerStateBase::pop(false);
-  }
+  if (ProfilerStateBase::get(false) != nullptr) return;  // the thread that enabled it, or one with a session of its own
   ProfilerStateBase::push(state);
   membership.joined = state;
   state->session().run->join();
