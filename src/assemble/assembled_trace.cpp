@@ -143,7 +143,9 @@ std::vector<std::string> AssembledTrace::stack(uint32_t id) const {
 TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& options) const {
   const unsigned workers = options.workers != 0 ? options.workers : base::usefulWorkers();
   const size_t lane_count = std::min(parts_.size(), kMostLanes);
-  const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(options.deadline);
+  const Clock::time_point now = Clock::now();
+  // Beyond what the clock can say is never.
+  const Clock::time_point deadline = options.deadline < Clock::time_point::max() - now ? now + options.deadline : Clock::time_point::max();
   std::vector<Lane> lanes;
   lanes.reserve(lane_count);
   for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, i, lane_count);
