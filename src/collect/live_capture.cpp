@@ -179,6 +179,7 @@ bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
   const Session& session = process.sessions[session_];
   if (session.sink == nullptr || session.start_epoch != start_epoch_) return false;
   writer.detach();
+  slot.perf[session_].close();
   attachWriter(slot, session_);
   return true;
 }

@@ -106,7 +106,10 @@ void sync(ThreadSlot& slot) noexcept {
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
     const Session& session = process.sessions[i];
     capture::Writer& writer = slot.writerOf(i);
-    if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) writer.detach();
+    if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) {
+      writer.detach();
+      slot.perf[i].close();  // the next session counts what it was asked to
+    }
     const bool feeds = session.sink != nullptr && !session.by_hand && (!session.joined_only || slot.joined[i] == session.start_epoch);
     if (slot.perf[i].isOpen() && !feeds) slot.perf[i].close();
     if (!feeds) continue;
