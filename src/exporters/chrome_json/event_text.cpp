@@ -75,19 +75,25 @@ void EventText::appendAllArgs(std::string& out, const EventBatch& batch, const T
     if (out.size() != opened) out += ", ";
   };
   const bool given = (event.flags & kEventGiven) != 0;
-  const bool names_id = details != nullptr && details->metadata_json.find("\"External id\"") != std::string_view::npos;
+  // What the giver says himself is not said twice.
+  const auto named = [&](std::string_view quoted_key) { return given && details != nullptr && details->metadata_json.find(quoted_key) != std::string_view::npos; };
   const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
-  if (external != 0 && !names_id) {
+  if (external != 0 && !named("\"External id\"")) {
     out += "\"External id\": ";
     base::appendUnsigned(out, external);
   }
   const bool cpu = event.type == ActivityType::CPU_OP || event.type == ActivityType::USER_ANNOTATION;
   if (cpu && event.ordinal != UINT64_MAX) {
-    separate();
-    out += "\"Record function id\": ";
-    base::appendUnsigned(out, given ? 0 : event.id);
-    out += ", \"Ev Idx\": ";
-    base::appendUnsigned(out, event.ordinal);
+    if (!named("\"Record function id\"")) {
+      separate();
+      out += "\"Record function id\": ";
+      base::appendUnsigned(out, given ? 0 : event.id);
+    }
+    if (!named("\"Ev Idx\"")) {
+      separate();
+      out += "\"Ev Idx\": ";
+      base::appendUnsigned(out, event.ordinal);
+    }
   }
   if (details != nullptr) {
     std::string members;
