@@ -92,6 +92,9 @@ void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std:
   if (onlyTellsOthers(config.state)) {
     throw ProfilerError(fmt::format("ProfilerState::{} does not support a post-processing callback: it records no events. Use KINETO", toString(config.state)));
   }
+  if (config.experimental_config.trace_only) {
+    throw ProfilerError("ExperimentalConfig::trace_only was asked for together with a post-process callback, which is called for events. Drop one of the two");
+  }
   enable(config, activities, scopes, std::move(callback));
 }
 
