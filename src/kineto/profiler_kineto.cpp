@@ -144,7 +144,7 @@ void disableProfilerInChildThread() {
   state->session().run->leave();
 }
 
-void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end_time_us, int64_t debug_handle, RecordScope, const std::string& event_name,
+void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end_time_us, int64_t debug_handle, RecordScope scope, const std::string& event_name,
                                               const std::string& backend_name) {
   const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());
   if (state == nullptr) return;
@@ -159,7 +159,7 @@ void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end
   event.activity_type = static_cast<int32_t>(libkineto::ActivityType::CPU_OP);
   event.name = event_name;
   event.metadata_json = members;
-  state->session().run->report(event);
+  state->session().run->report(event, scope < RecordScope::NUM_SCOPES ? scope : RecordScope::FUNCTION);
 }
 
 void toggleCollectionDynamic(bool enable, const std::set<ActivityType>& activities) {
