@@ -242,6 +242,11 @@ std::string memberText(std::string_view members, std::string_view key) {
   return found != std::string_view::npos ? stringAt(members, at) : std::string();
 }
 
-bool isJsonMembers(std::string_view text) { return isJson("{" + std::string(text) + "}"); }
+bool isJsonMembers(std::string_view text) {
+  std::string object = "{";
+  object += text;
+  object += '}';
+  return isJson(object);
+}
 
 }  // namespace xsigma::profiler::base
