@@ -51,7 +51,8 @@ class JsonReader {
 
  private:
   [[noreturn]] void fail(const char* why) const {
-    throw std::runtime_error(std::string("not JSON at byte ") + std::to_string(at_) + ": " + why + ": " + std::string(text_.substr(at_, 40)));
+    throw std::runtime_error(std::string("not JSON at byte ") + std::to_string(at_) + ": " + why + ": " +
+                             std::string(text_.substr(at_, 40)));
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void blanks() {
@@ -161,7 +162,8 @@ class JsonReader {
   }
   void unicode(std::string& out) {
     const std::string digits(text_.substr(at_, 4));
-    if (digits.size() != 4 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) fail("four hexadecimal digits were expected");
+    if (digits.size() != 4 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+      fail("four hexadecimal digits were expected");
     at_ += 4;
     const unsigned long code = std::strtoul(digits.c_str(), nullptr, 16);
     if (code >= 0x80) fail("this reader knows escapes of ASCII only: the writer keeps UTF-8 as it is");

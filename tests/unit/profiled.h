@@ -35,7 +35,8 @@ inline ProfilerConfig allThreads() {
 
 // What `body` does, profiled.
 template <typename Body>
-std::unique_ptr<ProfilerResult> profile(Body body, const ProfilerConfig& config = kineto(), const std::unordered_set<RecordScope>& scopes = {}) {
+std::unique_ptr<ProfilerResult> profile(Body body, const ProfilerConfig& config = kineto(),
+                                        const std::unordered_set<RecordScope>& scopes = {}) {
   enableProfiler(config, kCpu, scopes);
   body();
   return disableProfiler();

@@ -31,7 +31,8 @@ TEST(Inputs, HaveShapesTypesAndValues) {
   const Shape scalar;
   const std::vector<InputValue> integers{1, 2, 3};
   const std::vector<InputValue> tensors{tensor(a), tensor(a, "double")};
-  const std::vector<InputValue> inputs{tensor(a, "c10::Half"), tensor(scalar, "int"), true, 42, 2.5, "text", nullptr, InputList(integers), InputList(tensors)};
+  const std::vector<InputValue> inputs{tensor(a, "c10::Half"), tensor(scalar, "int"), true, 42, 2.5, "text", nullptr,
+                                       InputList(integers),    InputList(tensors)};
   const KinetoEvent found = called("op", inputs, withShapes());
 
   EXPECT_TRUE(found.hasShapes());
@@ -116,9 +117,17 @@ TEST(Flops, AreThoseOfTheFormula) {
       // out = 6 × 8: 2·1·(6·8)·(3·3)·3·6
       {"conv2d", "aten::conv2d", {tensor(image), tensor(filter), nullptr, InputList(one), InputList(none), InputList(one), 1}, 15552},
       // out = (8+2-3)/2+1 = 4, (10+2-3)/2+1 = 5: 2·1·(4·5)·9·3·6
-      {"conv2d with stride and padding", "aten::conv2d", {tensor(image), tensor(filter), nullptr, InputList(two), InputList(one), InputList(one), 1}, 6480},
+      {"conv2d with stride and padding",
+       "aten::conv2d",
+       {tensor(image), tensor(filter), nullptr, InputList(two), InputList(one), InputList(one), 1},
+       6480},
+      // out = 8 × 10: 2·1·80·9·3·6
+      {"conv2d with padding", "aten::conv2d", {tensor(image), tensor(filter), nullptr, 1, 1, 1, 1}, 25920},
       // reach 3 and 5: out = 6 × 6: 2·1·36·9·3·6
-      {"conv2d with dilation", "aten::conv2d", {tensor(image), tensor(filter), nullptr, InputList(one), InputList(none), InputList(one_two), 1}, 11664},
+      {"conv2d with dilation",
+       "aten::conv2d",
+       {tensor(image), tensor(filter), nullptr, InputList(one), InputList(none), InputList(one_two), 1},
+       11664},
       // 2·2·25·1·4·8/2
       {"conv2d in groups", "aten::conv2d", {tensor(grouped_image), tensor(grouped_filter), nullptr, 1, 0, 1, 2}, 1600},
       {"conv2d without its arguments", "aten::conv2d", {tensor(image), tensor(filter)}, 0},

@@ -170,7 +170,8 @@ TEST(TheStack, IsTheScopesAroundInnermostFirst) {
 
 // Where a frame of that function lies in the stack.
 size_t frameOf(const std::vector<std::string>& stack, std::string_view function) {
-  const auto found = std::find_if(stack.begin(), stack.end(), [&](const std::string& frame) { return frame.find(function) != std::string::npos; });
+  const auto found =
+      std::find_if(stack.begin(), stack.end(), [&](const std::string& frame) { return frame.find(function) != std::string::npos; });
   return static_cast<size_t>(found - stack.begin());
 }
 
@@ -195,7 +196,8 @@ TEST(TheStack, IsTheNativeFramesIfAskedFor) {
 TEST(TheStack, IsTheSameUnderACallback) {
   ProfilerConfig config = kineto();
   config.with_stack = true;
-  const CallbackHandle handle = addGlobalCallback(RecordFunctionCallback([](const RecordFunction&) -> std::unique_ptr<ObserverContext> { return nullptr; }));
+  const CallbackHandle handle =
+      addGlobalCallback(RecordFunctionCallback([](const RecordFunction&) -> std::unique_ptr<ObserverContext> { return nullptr; }));
   const auto result = profile(outerFrame, config);
   removeCallback(handle);
   for (const char* const name : {"literal", "dynamic", "function", "by hand"}) {
@@ -282,13 +284,15 @@ TEST(ABackendEvent, LiesInTheScopeThatReportedIt) {
 }
 
 TEST(ABackendEvent, WithoutADebugHandleHasNone) {
-  const auto result = profile([] { reportBackendEventToActiveKinetoProfiler(wallUs(), wallUs(), -1, RecordScope::FUNCTION, "run", "NPU"); });
+  const auto result =
+      profile([] { reportBackendEventToActiveKinetoProfiler(wallUs(), wallUs(), -1, RecordScope::FUNCTION, "run", "NPU"); });
   EXPECT_EQ(event(*result, "run").debugHandle(), -1);
   EXPECT_EQ(event(*result, "run").backend(), "NPU");
 }
 
 TEST(ABackendEvent, ThatEndsBeforeItStartsHasNoLength) {
-  const auto result = profile([] { reportBackendEventToActiveKinetoProfiler(wallUs(), wallUs() - 1000, 1, RecordScope::FUNCTION, "run", "NPU"); });
+  const auto result =
+      profile([] { reportBackendEventToActiveKinetoProfiler(wallUs(), wallUs() - 1000, 1, RecordScope::FUNCTION, "run", "NPU"); });
   EXPECT_EQ(event(*result, "run").durationNs(), 0);
 }
 
@@ -303,6 +307,7 @@ TEST(ABackendEvent, OnAThreadThatIsNotProfiledIsIgnored) {
 TEST(AnAsyncEvent, BeginsAndEndsOnTwoThreads) {
   auto function = std::unique_ptr<RecordFunction>();
   uint64_t other_thread = 0;
+  int64_t ended = 0;
   const auto result = profile([&] {
     function = std::make_unique<RecordFunction>();
     function->_setAsync();
@@ -313,9 +318,10 @@ TEST(AnAsyncEvent, BeginsAndEndsOnTwoThreads) {
       other_thread = RecordFunction::currentThreadId();
       spin(std::chrono::milliseconds(1));
       function.reset();
+      ended = wallNs();
       disableProfilerInChildThread();
     }).join();
-    spin(std::chrono::milliseconds(3));
+    spin(std::chrono::milliseconds(5));
   });
   const KinetoEvent found = event(*result, "rpc");
   EXPECT_TRUE(found.isAsync());
@@ -324,7 +330,7 @@ TEST(AnAsyncEvent, BeginsAndEndsOnTwoThreads) {
   EXPECT_EQ(found.startThreadId(), RecordFunction::currentThreadId());
   EXPECT_EQ(found.endThreadId(), other_thread);
   EXPECT_GE(found.durationNs(), 1000000);
-  EXPECT_LT(found.durationNs(), 3000000 + 1000000);
+  EXPECT_LE(found.endNs(), ended + 1000000) << "it does not last until the end of the session";
   EXPECT_FALSE(event(*result, "meanwhile").hasStack()) << "what is async is around nothing";
 }
 
@@ -444,7 +450,7 @@ TEST_F(CountedEvents, HaveTheirOwnAndWhatIsInside) {
   ASSERT_EQ(inner.size(), 1u);
   ASSERT_EQ(outer.size(), 1u);
   EXPECT_GE(inner[0], 100u);
-  EXPECT_LT(inner[0], 130u);
+  EXPECT_LT(inner[0], 300u);
   EXPECT_GE(outer[0], inner[0] + 30);
 }
 

@@ -326,7 +326,8 @@ TEST(DevicesOfActivities, AreRightForEveryType) {
       default: return DeviceType::CPU;
     }
   };
-  for (const KinetoType type : libkineto::activityTypes()) EXPECT_EQ(deviceTypeFromActivity(type), expected(type)) << libkineto::toString(type);
+  for (const KinetoType type : libkineto::activityTypes())
+    EXPECT_EQ(deviceTypeFromActivity(type), expected(type)) << libkineto::toString(type);
   EXPECT_EQ(warnings.count(), 0u);
 }
 

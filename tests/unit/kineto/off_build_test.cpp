@@ -41,7 +41,8 @@ TEST(WithoutKineto, EveryCallThatNeedsItSaysSoByName) {
       {"kineto_stop_trace", [] { kineto_stop_trace(); }},
       {"assembleTrace", [] { assembleTrace(Capture()); }},
   };
-  for (const auto& [name, call] : calls) expectWords(refusal(call), {name, "built with XSIGMA_ENABLE_KINETO=OFF", "Build it with XSIGMA_ENABLE_KINETO=ON"});
+  for (const auto& [name, call] : calls)
+    expectWords(refusal(call), {name, "built with XSIGMA_ENABLE_KINETO=OFF", "Build it with XSIGMA_ENABLE_KINETO=ON"});
 }
 
 TEST(WithoutKineto, RecordingAndExportingAreRefusedWithAReason) {

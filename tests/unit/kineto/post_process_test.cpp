@@ -20,7 +20,10 @@ void program() {
   recordInstant("mark");
   char block[8];
   reportMemoryUsage(block, 8, 8, 8);
-  reportBackendEventToActiveKinetoProfiler(wallNs() / 1000, wallNs() / 1000, 6, RecordScope::FUNCTION, "on the NPU", "NPU");
+  spin(std::chrono::milliseconds(1));
+  const int64_t now_us = wallNs() / 1000;
+  spin(std::chrono::milliseconds(1));
+  reportBackendEventToActiveKinetoProfiler(now_us, now_us, 6, RecordScope::FUNCTION, "on the NPU", "NPU");
 }
 
 std::unique_ptr<ProfilerResult> processed(post_process_t callback) {
@@ -98,8 +101,8 @@ TEST(ThePostProcessCallback, MayBeEmpty) { EXPECT_EQ(processed(nullptr)->events(
 
 TEST(ThePostProcessCallback, HearsOnlyOfTheScopesAskedFor) {
   int calls = 0;
-  enableProfilerWithEventPostProcess(
-      kineto(), kCpu, [&](int64_t, std::vector<std::string>&, std::vector<std::string>&) { ++calls; }, {RecordScope::CUSTOM_CLASS});
+  enableProfilerWithEventPostProcess(kineto(), kCpu, [&](int64_t, std::vector<std::string>&, std::vector<std::string>&) { ++calls; },
+                                     {RecordScope::CUSTOM_CLASS});
   { XSIGMA_RECORD_FUNCTION_WITH_SCOPE(RecordScope::CUSTOM_CLASS, "Model", {}); }
   scopeCalled("not asked for");
   disableProfiler();

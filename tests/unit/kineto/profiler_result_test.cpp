@@ -209,7 +209,8 @@ TEST(TheResult, IsTheSameForAllThreadsThatAsk) {
 TEST(TheResult, IsSavedAgainAndAgainInEveryFormat) {
   const Folder folder;
   const auto result = profile(program);
-  for (const char* const name : {"a.json", "a.json", "b.json", "c.json.gz", "d.xst", "e.trace", "f", "g.xst.json"}) result->save(folder / name);
+  for (const char* const name : {"a.json", "a.json", "b.json", "c.json.gz", "d.xst", "e.trace", "f", "g.xst.json"})
+    result->save(folder / name);
   EXPECT_EQ(folder.files(), (Names{"a.json", "b.json", "c.json.gz", "d.xst", "e.trace", "f", "g.xst.json"}));
   for (const char* const name : {"a.json", "b.json", "e.trace", "f", "g.xst.json"}) {
     const parsed::Json trace = parsed::jsonFile(folder / name);

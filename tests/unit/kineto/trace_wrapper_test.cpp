@@ -176,7 +176,8 @@ TEST(HandedOver, OnceIsOver) {
   wrapper.transferCpuTrace(wallNs());
   EXPECT_FALSE(static_cast<bool>(wrapper));
   expectWords(refusal([&] { wrapper.transferCpuTrace(wallNs()); }), {"handed over already", "new TraceWrapper"});
-  expectWords(refusal([&] { wrapper.addCPUActivity("late", ActivityType::CPU_OP, kElsewhere, 1, 1, 2); }), {"non-existent trace", "new TraceWrapper"});
+  expectWords(refusal([&] { wrapper.addCPUActivity("late", ActivityType::CPU_OP, kElsewhere, 1, 1, 2); }),
+              {"non-existent trace", "new TraceWrapper"});
 }
 
 TEST(HandedOver, AMovedWrapperIsWhatItWas) {

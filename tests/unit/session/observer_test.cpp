@@ -18,14 +18,16 @@ using namespace profiled;
 TEST(Words, EveryActivityHasOne) {
   const Names expected{"CPU", "XPU", "CUDA", "HPU", "MTIA", "PrivateUse1", "(no activity)"};
   Names found;
-  for (int i = 0; i <= static_cast<int>(ActivityType::NUM_KINETO_ACTIVITIES); ++i) found.push_back(actToString(static_cast<ActivityType>(i)));
+  for (int i = 0; i <= static_cast<int>(ActivityType::NUM_KINETO_ACTIVITIES); ++i)
+    found.push_back(actToString(static_cast<ActivityType>(i)));
   EXPECT_EQ(found, expected);
   EXPECT_STREQ(actToString(static_cast<ActivityType>(99)), "(no activity)");
 }
 
 TEST(Words, EveryStateHasOne) {
-  const Names expected{"Disabled", "CPU",    "CUDA",                "NVTX",                        "ITT",            "PRIVATEUSE1",
-                       "KINETO",   "KINETO_GPU_FALLBACK", "KINETO_PRIVATEUSE1_FALLBACK", "KINETO_ONDEMAND", "(no state)"};
+  const Names expected{
+      "Disabled",        "CPU",       "CUDA", "NVTX", "ITT", "PRIVATEUSE1", "KINETO", "KINETO_GPU_FALLBACK", "KINETO_PRIVATEUSE1_FALLBACK",
+      "KINETO_ONDEMAND", "(no state)"};
   Names found;
   for (int i = 0; i <= static_cast<int>(ProfilerState::NUM_PROFILER_STATES); ++i) found.push_back(toString(static_cast<ProfilerState>(i)));
   EXPECT_EQ(found, expected);

@@ -158,7 +158,9 @@ TEST_F(Saving, OverAFolderIsRefused) {
   EXPECT_EQ(folder_.files().size(), 3u) << "no half-written file is left";
 }
 
-TEST_F(Saving, WithoutANameIsRefused) { expectWords(refusal([&] { result_->save(""); }), {"path is empty", "Name a file"}); }
+TEST_F(Saving, WithoutANameIsRefused) {
+  expectWords(refusal([&] { result_->save(""); }), {"path is empty", "Name a file"});
+}
 
 TEST_F(Saving, WhereNobodyMayWriteIsRefused) {
   if (geteuid() == 0) {

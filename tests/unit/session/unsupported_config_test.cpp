@@ -21,7 +21,8 @@ TEST(UnsupportedStates, AreRefusedByName) {
       {ProfilerState::KINETO_PRIVATEUSE1_FALLBACK, "no device backend"},
   };
   for (const auto& [state, why] : states) {
-    expectWords(refusal([state = state] { enableProfiler(ProfilerConfig(state), kCpu); }), {"ProfilerState::" + std::string(toString(state)), why, "Use KINETO"});
+    expectWords(refusal([state = state] { enableProfiler(ProfilerConfig(state), kCpu); }),
+                {"ProfilerState::" + std::string(toString(state)), why, "Use KINETO"});
     EXPECT_FALSE(profilerEnabled());
   }
   expectUsable();
@@ -33,7 +34,8 @@ TEST(UnsupportedStates, DisabledAsksForNothing) {
 }
 
 TEST(UnsupportedStates, ANumberThatIsNoneIsRefused) {
-  expectWords(refusal([] { enableProfiler(ProfilerConfig(ProfilerState::NUM_PROFILER_STATES), kCpu); }), {"10", "no ProfilerState", "KINETO"});
+  expectWords(refusal([] { enableProfiler(ProfilerConfig(ProfilerState::NUM_PROFILER_STATES), kCpu); }),
+              {"10", "no ProfilerState", "KINETO"});
   expectUsable();
 }
 
@@ -41,7 +43,8 @@ TEST(UnsupportedStates, CudaNeedsABackendThatIsNotHere) {
 #if XSIGMA_HAS_CUDA
   GTEST_SKIP() << "this build has one";
 #endif
-  expectWords(refusal([] { enableProfiler(ProfilerConfig(ProfilerState::CUDA), kCpu); }), {"ActivityType::CUDA", "no backend", "Leave it out"});
+  expectWords(refusal([] { enableProfiler(ProfilerConfig(ProfilerState::CUDA), kCpu); }),
+              {"ActivityType::CUDA", "no backend", "Leave it out"});
   expectUsable();
 }
 
@@ -91,7 +94,8 @@ TEST(UnsupportedFields, AreRefusedByName) {
   for (const auto& [name, set] : fields) {
     ProfilerConfig config = kineto();
     set(config);
-    expectWords(refusal([&] { enableProfiler(config, kCpu); }), {std::string("ExperimentalConfig::") + name, "was asked for", "cannot be honoured here"});
+    expectWords(refusal([&] { enableProfiler(config, kCpu); }),
+                {std::string("ExperimentalConfig::") + name, "was asked for", "cannot be honoured here"});
     EXPECT_FALSE(profilerEnabled()) << name;
     EXPECT_FALSE(isProfilerEnabledInMainThread()) << name;
   }
@@ -101,7 +105,9 @@ TEST(UnsupportedFields, AreRefusedByName) {
 TEST(UnsupportedFields, APostProcessCallbackHasNoEventsWithTraceOnly) {
   ProfilerConfig config = kineto();
   config.experimental_config.trace_only = true;
-  const auto enable = [&] { enableProfilerWithEventPostProcess(config, kCpu, [](int64_t, std::vector<std::string>&, std::vector<std::string>&) {}); };
+  const auto enable = [&] {
+    enableProfilerWithEventPostProcess(config, kCpu, [](int64_t, std::vector<std::string>&, std::vector<std::string>&) {});
+  };
   expectWords(refusal(enable), {"trace_only", "post-process"});
   expectUsable();
 }
@@ -118,7 +124,8 @@ TEST(PerformanceEvents, ThatAreUnknownAreAnsweredWithThoseThatAreKnown) {
 }
 
 TEST(PerformanceEvents, AreFourAtMost) {
-  expectWords(refusedCounters({"cycles", "instructions", "branches", "cache-misses", "pagefaults"}), {"performance_events", "5", "at most 4"});
+  expectWords(refusedCounters({"cycles", "instructions", "branches", "cache-misses", "pagefaults"}),
+              {"performance_events", "5", "at most 4"});
   expectUsable();
 }
 

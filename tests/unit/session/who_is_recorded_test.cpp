@@ -283,7 +283,8 @@ TEST(ScopesAskedFor, AreTheOnlyOnesRecorded) {
   EXPECT_EQ(names(*profile(oneOfEachKind)), all);
   EXPECT_EQ(names(*profile(oneOfEachKind, kineto(), {RecordScope::FUNCTION})), (Names{"oneOfEachKind", "function"}));
   EXPECT_EQ(names(*profile(oneOfEachKind, kineto(), {RecordScope::USER_SCOPE})), (Names{"user scope", "user function"}));
-  EXPECT_EQ(names(*profile(oneOfEachKind, kineto(), {RecordScope::BACKWARD_FUNCTION, RecordScope::CUSTOM_CLASS})), (Names{"backward", "class"}));
+  EXPECT_EQ(names(*profile(oneOfEachKind, kineto(), {RecordScope::BACKWARD_FUNCTION, RecordScope::CUSTOM_CLASS})),
+            (Names{"backward", "class"}));
   EXPECT_EQ(names(*profile(oneOfEachKind, kineto(), {RecordScope::LITE_INTERPRETER})), Names{});
 }
 
