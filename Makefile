@@ -9,7 +9,7 @@ JOBS ?= $(shell nproc)
 # Some kernels place memory where ThreadSanitizer does not expect it; without address randomisation it always starts.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help setup demo test test-dev test-asan test-tsan test-minimal format clean
+.PHONY: help setup setup-test demo test test-dev test-asan test-tsan test-minimal format clean
 
 help:
 	@echo "make demo     builds an example, runs it under the profiler and shows what was recorded"
@@ -21,6 +21,9 @@ help:
 
 setup:
 	@tools/setup.sh
+
+setup-test:
+	@tools/setup.sh test
 
 demo: setup
 	@echo "==> demo: building the library, the example and xsp (build/release)"
@@ -34,7 +37,7 @@ demo: setup
 	@build/release/cli/xsp export build/release/demo.xst -t json.gz
 	@echo "==> demo: open build/release/demo.json in https://ui.perfetto.dev or chrome://tracing"
 
-test: setup test-dev test-asan test-tsan test-minimal
+test: setup-test test-dev test-asan test-tsan test-minimal
 	@echo "==> test: all passed: the dev suite, ASan+UBSan, TSan; the minimal library builds"
 
 test-dev:

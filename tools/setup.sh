@@ -19,6 +19,16 @@ libcli11-dev:dpkg
 
 say() { echo "setup: $*"; }
 
+# setup.sh test: also what runs the readers that our traces are tried in. They themselves come through npm and pip while the tests run, and what cannot be
+# had is skipped there with its reason.
+if [ "${1:-}" = test ]; then
+  needs+="
+nodejs:cmd:node
+npm:cmd:npm
+python3-venv:dpkg
+"
+fi
+
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   missing_tools=""
   for tool in c++ cmake ninja python3; do

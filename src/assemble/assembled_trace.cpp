@@ -131,9 +131,12 @@ TraceName AssembledTrace::name(uint32_t id) const {
 std::vector<std::string> AssembledTrace::stack(uint32_t id) const {
   std::vector<std::string> frames;
   for (const uint64_t address : source_->contents().tables.stack(id)) frames.push_back(symbolizer_.describe(address));
-  // A range that was begun by hand has our own functions innermost.
+  // Our own functions are innermost; without symbols they are known by the library's name.
   const auto ours = [](const std::string& frame) {
-    return frame.find("xsigma::profiler::RecordFunction") != std::string::npos || frame.find("xsigma::profiler::detail::") != std::string::npos;
+    constexpr std::string_view kOurs[] = {"xsigma::profiler::instrument::", "xsigma::profiler::detail::", "xsigma::profiler::RecordFunction"};
+    if (frame.find(" (libxsigma_profiler.so") != std::string::npos) return true;
+    const std::string_view function = std::string_view(frame).substr(0, frame.find('('));
+    return std::any_of(std::begin(kOurs), std::end(kOurs), [&](std::string_view each) { return function.find(each) != std::string_view::npos; });
   };
   frames.erase(frames.begin(), std::find_if_not(frames.begin(), frames.end(), ours));
   return frames;

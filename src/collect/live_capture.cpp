@@ -142,6 +142,7 @@ void LiveCapture::join() noexcept {
   if (slot == nullptr || !running()) return;
   const std::lock_guard lock(process.mutex);
   slot->joined[session_] = start_epoch_;
+  slot->left[session_] = false;
   slot->own_gate->expected.store(kStale, std::memory_order_seq_cst);
   slot->synced_word = 0;
 }
@@ -152,7 +153,7 @@ void LiveCapture::leave() noexcept {
   if (slot == nullptr) return;
   const std::lock_guard lock(process.mutex);
   if (slot->joined[session_] != start_epoch_) return;
-  slot->joined[session_] = 0;
+  slot->left[session_] = true;
   slot->own_gate->expected.store(kStale, std::memory_order_seq_cst);
   slot->synced_word = 0;
 }
@@ -178,6 +179,7 @@ bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
   const Session& session = process.sessions[session_];
   if (session.sink == nullptr || session.start_epoch != start_epoch_) return false;
   writer.detach();
+  slot.perf[session_].close();
   attachWriter(slot, session_);
   return true;
 }

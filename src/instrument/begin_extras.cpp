@@ -10,7 +10,7 @@ using capture::sizedHead;
 
 namespace {
 
-constexpr unsigned kOwnFrames = 3;  // ours, between the scope and the unwinder
+constexpr unsigned kOwnFrames = 1;  // BeginExtras itself; how many of ours come after it is up to the compiler, so assembly drops them by name
 
 uint32_t putCounters(const base::PerfCounters& counters, uint32_t delta, uint32_t* at) noexcept {
   uint64_t values[base::kMostPerfEvents];

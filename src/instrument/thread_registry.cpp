@@ -45,6 +45,7 @@ void releaseSlot(void* value) noexcept {
     }
     for (base::PerfCounters& counters : slot.perf) counters.close();
     std::fill(std::begin(slot.joined), std::end(slot.joined), 0);
+    std::fill(std::begin(slot.left), std::end(slot.left), false);
     if (slot.local_callbacks.count != 0) dropLocalCallbacks(slot);
     slot.way = kNotFast;
     slot.recording = 0;
@@ -105,16 +106,19 @@ void sync(ThreadSlot& slot) noexcept {
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
     const Session& session = process.sessions[i];
     capture::Writer& writer = slot.writerOf(i);
-    if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) writer.detach();
+    if (writer.sink() != nullptr && (writer.sink() != session.sink || writer.sinceEpoch() != session.start_epoch)) {
+      writer.detach();
+      slot.perf[i].close();  // the next session counts what it was asked to
+    }
     const bool feeds = session.sink != nullptr && !session.by_hand && (!session.joined_only || slot.joined[i] == session.start_epoch);
     if (slot.perf[i].isOpen() && !feeds) slot.perf[i].close();
     if (!feeds) continue;
     if (writer.sink() == nullptr) attachWriter(slot, i);
     if (session.perf.count != 0 && !slot.perf[i].isOpen()) slot.perf[i].open(session.perf);
-    slot.scopes[i] = session.collected_scopes;
-    slot.memory = static_cast<uint8_t>(slot.memory | (session.memory && session.collected_scopes != 0) << i);
+    slot.scopes[i] = session.joined_only && slot.left[i] ? 0 : session.collected_scopes;
+    slot.memory = static_cast<uint8_t>(slot.memory | (session.memory && slot.scopes[i] != 0) << i);
     slot.stacks = static_cast<uint8_t>(slot.stacks | session.stacks << i);
-    detailed |= session.collected_scopes != kAllScopes || session.stacks || slot.perf[i].isOpen();
+    detailed |= slot.scopes[i] != kAllScopes || session.stacks || slot.perf[i].isOpen();
     slot.recording = static_cast<uint8_t>(slot.recording | 1u << i);
     slot.ordered |= session.sink->orderedEnd();
     slot.records_inputs |= session.sink->recordsInputs();

@@ -80,6 +80,7 @@ struct alignas(64) ThreadSlot {
   bool records_inputs = false;
   bool counter_is_clock = false;
   uint32_t joined[kMaxSessions] = {};   // start epochs of the sessions that the thread has joined
+  bool left[kMaxSessions] = {};         // … and left again: what was open then gets its end, nothing begins
   uint32_t scopes[kMaxSessions] = {};   // bits of the RecordScopes that each session collects
   uint8_t memory = 0;                   // bits of the sessions that want to know of memory
   uint8_t stacks = 0;                   // … that want the native stack of every begin

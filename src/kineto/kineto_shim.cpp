@@ -148,9 +148,9 @@ void startTrace() {
   const std::lock_guard lock(shim().mutex);
   if (shim().run != nullptr) throw ProfilerError("A trace is running already. Call stopTrace() first");
   session::SessionPlan plan = shim().prepared ? *shim().prepared : planOf(ProfilerConfig(ProfilerState::KINETO), {ActivityType::CPU});
-  shim().prepared.reset();
   Expected<std::shared_ptr<session::ProfilerSession>> run = session::ProfilerSession::start(std::move(plan));
   if (!run) throw ProfilerError(run.message());
+  shim().prepared.reset();
   shim().run = std::move(*run);
 }
 

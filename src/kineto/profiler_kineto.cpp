@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "base/json_text.h"
 #include "base/log.h"
@@ -19,10 +21,10 @@ using State = KinetoThreadLocalState;
 
 namespace {
 
-// The session that other threads can join: the one that was enabled last.
+// The sessions that other threads can join: the one that was enabled last comes first.
 struct Joinable {
   std::mutex mutex;
-  std::shared_ptr<State> state;
+  std::vector<std::shared_ptr<State>> states;
 };
 Joinable& joinable() {
   static auto& one = *new Joinable;
@@ -59,14 +61,14 @@ void enable(const ProfilerConfig& config, const std::set<ActivityType>& activiti
   ProfilerStateBase::push(state);
   session->run->join();
   const std::lock_guard lock(joinable().mutex);
-  joinable().state = state;
+  joinable().states.push_back(state);
 }
 
 }  // namespace
 
 std::shared_ptr<State> joinableState() {
   const std::lock_guard lock(joinable().mutex);
-  return joinable().state;
+  return joinable().states.empty() ? nullptr : joinable().states.back();
 }
 
 KinetoThreadLocalState::KinetoThreadLocalState(ProfilerConfig config, std::shared_ptr<Session> session)
@@ -90,6 +92,9 @@ void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std:
   if (onlyTellsOthers(config.state)) {
     throw ProfilerError(fmt::format("ProfilerState::{} does not support a post-processing callback: it records no events. Use KINETO", toString(config.state)));
   }
+  if (config.experimental_config.trace_only) {
+    throw ProfilerError("ExperimentalConfig::trace_only was asked for together with a post-process callback, which is called for events. Drop one of the two");
+  }
   enable(config, activities, scopes, std::move(callback));
 }
 
@@ -97,12 +102,15 @@ std::unique_ptr<ProfilerResult> disableProfiler() {
   if (membership.joined != nullptr && ProfilerStateBase::get(false) == membership.joined) {
     throw ProfilerError("This thread has joined a profiler that another one enabled. Call disableProfilerInChildThread() here, and disableProfiler() there");
   }
-  const std::shared_ptr<ProfilerStateBase> base = ProfilerStateBase::pop();
-  const auto state = std::dynamic_pointer_cast<State>(base);
+  // A state of somebody else's is not ours to end.
+  const bool ours = std::dynamic_pointer_cast<State>(ProfilerStateBase::get()) != nullptr;
+  const auto state = ours ? std::dynamic_pointer_cast<State>(ProfilerStateBase::pop()) : nullptr;
   if (state == nullptr) throw ProfilerError("Can't disable Kineto profiler when it's not running. Call enableProfiler() on this thread first");
+  state->finish();
   {
     const std::lock_guard lock(joinable().mutex);
-    if (joinable().state == state) joinable().state = nullptr;
+    std::vector<std::shared_ptr<State>>& states = joinable().states;
+    states.erase(std::remove(states.begin(), states.end(), state), states.end());
   }
   state->removeCallback();
   State::Session& session = state->session();
@@ -120,11 +128,7 @@ void enableProfilerInChildThread() {
   membership.counted = state;
   ++membership.count;
   if (membership.count > 1 || state->config().pushGlobalCallbacks()) return;
-  if (const auto own = ProfilerStateBase::get(false); own != nullptr) {
-    if (own == state) return;  // the thread that enabled it
-    if (State* const stale = dynamic_cast<State*>(own.get()); stale == nullptr || stale->session().run->running()) return;
-    ProfilerStateBase::pop(false);
-  }
+  if (ProfilerStateBase::get(false) != nullptr) return;  // the thread that enabled it, or one with a session of its own
   ProfilerStateBase::push(state);
   membership.joined = state;
   state->session().run->join();
@@ -140,7 +144,7 @@ void disableProfilerInChildThread() {
   state->session().run->leave();
 }
 
-void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end_time_us, int64_t debug_handle, RecordScope, const std::string& event_name,
+void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end_time_us, int64_t debug_handle, RecordScope scope, const std::string& event_name,
                                               const std::string& backend_name) {
   const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());
   if (state == nullptr) return;
@@ -155,7 +159,7 @@ void reportBackendEventToActiveKinetoProfiler(int64_t start_time_us, int64_t end
   event.activity_type = static_cast<int32_t>(libkineto::ActivityType::CPU_OP);
   event.name = event_name;
   event.metadata_json = members;
-  state->session().run->report(event);
+  state->session().run->report(event, scope < RecordScope::NUM_SCOPES ? scope : RecordScope::FUNCTION);
 }
 
 void toggleCollectionDynamic(bool enable, const std::set<ActivityType>& activities) {

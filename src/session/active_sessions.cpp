@@ -27,18 +27,24 @@ ProfilerStateBase::ProfilerStateBase(ProfilerConfig config) : config_(std::move(
 ProfilerStateBase::~ProfilerStateBase() { removeCallback(); }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get(bool global) {
-  if (!global) return own_state;
+  if (!global) {
+    if (own_state != nullptr && own_state->finished_) own_state = nullptr;
+    return own_state;
+  }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
   return slot.state;
 }
 
-std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get() { return own_state != nullptr ? own_state : get(true); }
+std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get() {
+  std::shared_ptr<ProfilerStateBase> own = get(false);
+  return own != nullptr ? own : get(true);
+}
 
 void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
   constexpr const char* kAdvice = "Call disableProfiler() first";
   if (!state->config().pushGlobalCallbacks()) {
-    if (own_state != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled on this thread. {}", kAdvice));
+    if (get(false) != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled on this thread. {}", kAdvice));
     own_state = std::move(state);
     return;
   }
@@ -49,14 +55,18 @@ void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
 }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop(bool global) {
-  if (!global) return std::move(own_state);
+  if (!global) {
+    const std::shared_ptr<ProfilerStateBase> own = get(false);
+    own_state = nullptr;
+    return own;
+  }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
   return std::move(slot.state);
 }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop() {
-  return own_state != nullptr ? pop(false) : pop(true);
+  return get(false) != nullptr ? pop(false) : pop(true);
 }
 
 void ProfilerStateBase::setCallbackHandle(CallbackHandle handle) {

@@ -79,10 +79,10 @@ void ProfilerSession::join() noexcept {
 
 void ProfilerSession::leave() noexcept { live_->leave(); }
 
-void ProfilerSession::report(const GivenEvent& event) noexcept {
+void ProfilerSession::report(const GivenEvent& event, RecordScope scope) noexcept {
   live_->write([&](capture::Writer& writer, instrument::ThreadSlot& slot) {
     const char* copy = nullptr;
-    const uint32_t head = instrument::headFor(slot, event.name, RecordScope::FUNCTION, &copy);
+    const uint32_t head = instrument::headFor(slot, event.name, scope, &copy);
     capture::putGiven(writer, collect::ticksNow(writer), capture::headSite(head), event);
   });
 }

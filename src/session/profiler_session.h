@@ -42,7 +42,7 @@ class ProfilerSession {
   void leave() noexcept;
   void setCollecting(bool on) noexcept { live_->setCollecting(on); }
   void addMetadata(std::string_view key, std::string_view json) noexcept { live_->addProperty(key, json); }
-  void report(const GivenEvent& event) noexcept;
+  void report(const GivenEvent& event, RecordScope scope = RecordScope::FUNCTION) noexcept;
   // The calling thread gets a row, whatever it does.
   void addThread() noexcept;
   void pushExternalId(uint64_t id, uint8_t domain) noexcept;

@@ -1,6 +1,7 @@
 // What a profiling session is asked for: states, activities, configuration; and the state of a session that is on.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -107,7 +108,7 @@ class XSIGMA_PROFILER_API ProfilerStateBase {
   ProfilerStateBase(const ProfilerStateBase&) = delete;
   ProfilerStateBase& operator=(const ProfilerStateBase&) = delete;
 
-  // Of all threads, or of the calling one. Null if there is none.
+  // Of all threads, or of the calling one. Null if there is none, or none that is still on.
   static std::shared_ptr<ProfilerStateBase> get(bool global);
   static std::shared_ptr<ProfilerStateBase> get();
   // Throws ProfilerError if there is one already.
@@ -124,10 +125,14 @@ class XSIGMA_PROFILER_API ProfilerStateBase {
   void removeCallback();
   bool hasCallbackHandle();
 
+  // The session is over: threads that joined and have not left are in it no longer.
+  void finish() noexcept { finished_ = true; }
+
  protected:
   std::mutex state_mutex_;
   ProfilerConfig config_;
   CallbackHandle handle_ = INVALID_CALLBACK_HANDLE;
+  std::atomic<bool> finished_{false};
 };
 
 // About the session that the calling thread is in, its own or that of all threads.

@@ -38,8 +38,22 @@ int main() {
                  static_cast<unsigned long long>(ledger.dropped));
     return 1;
   }
+  namespace profiler = xsigma::profiler;
+  profiler::enableProfiler(profiler::ProfilerConfig(profiler::ProfilerState::KINETO), {profiler::ActivityType::CPU});
+  scopeFromSeedSpelling();
+  const auto result = profiler::disableProfiler();
+  if (result->events().size() != 1 || result->events()[0].name() != "seed spelling") {
+    std::fprintf(stderr, "the profiler must give back the scope that was recorded\n");
+    return 1;
+  }
 #else
   scopeFromSeedSpelling();
+  try {
+    xsigma::profiler::enableProfiler(xsigma::profiler::ProfilerConfig(xsigma::profiler::ProfilerState::KINETO), {xsigma::profiler::ActivityType::CPU});
+    std::fprintf(stderr, "a library without the profiler must say so\n");
+    return 1;
+  } catch (const xsigma::profiler::ProfilerError&) {
+  }
   if (recording.ok() || recording.status().code() != xsigma::profiler::StatusCode::unsupported || recording.message().empty()) {
     std::fprintf(stderr, "a library without recording must say so\n");
     return 1;
