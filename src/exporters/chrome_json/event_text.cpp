@@ -28,14 +28,49 @@ void appendMicroseconds(std::string& out, int64_t ns) {
   out.append(digits, static_cast<size_t>(end + 4 - digits));
 }
 
+namespace {
+
+bool isSlice(const TraceEvent& event) { return event.kind == TraceEventKind::slice || event.kind == TraceEventKind::async_slice; }
+bool tie(const TraceEvent& a, const TraceEvent& b) {
+  return a.start_ns == b.start_ns && a.duration_ns == b.duration_ns && a.row == b.row && a.kind == b.kind && a.kind == TraceEventKind::slice;
+}
+// Without length, at the end of the other.
+bool isAtEnd(const TraceEvent& a, const TraceEvent& b) {
+  return b.duration_ns == 0 && b.start_ns == a.start_ns + a.duration_ns && a.duration_ns != 0 && a.row == b.row && b.kind == TraceEventKind::slice;
+}
+
+}  // namespace
+
+// Events come in the order of their ends. Where two slices share both times, readers take the first in the file for the outer one.
 void EventText::append(std::string& out, const EventBatch& batch) {
-  for (const TraceEvent& event : batch.events) {
-    switch (event.kind) {
-      case TraceEventKind::slice: appendSlice(out, batch, event); break;
-      case TraceEventKind::async_slice: appendAsync(out, batch, event); break;
-      case TraceEventKind::counter: appendCounter(out, batch, event); break;
-      default: appendPoint(out, batch, event);
+  const std::vector<TraceEvent>& events = batch.events;
+  for (size_t at = 0; at < events.size(); ++at) {
+    size_t last = at;
+    for (size_t next = at + 1; next < events.size() && isSlice(events[at]); ++next) {
+      if (!isSlice(events[next]) || isAtEnd(events[at], events[next])) continue;  // what may lie between two that tie
+      if (!tie(events[at], events[next])) break;
+      last = next;
     }
+    if (last == at) [[likely]] {
+      appendEvent(out, batch, events[at]);
+      continue;
+    }
+    std::vector<const TraceEvent*> tied;
+    for (size_t i = at; i <= last; ++i) tied.push_back(&events[i]);
+    std::stable_sort(tied.begin(), tied.end(), [](const TraceEvent* a, const TraceEvent* b) {
+      return isSlice(*a) != isSlice(*b) ? isSlice(*a) : isSlice(*a) && a->ordinal < b->ordinal;
+    });
+    for (const TraceEvent* const event : tied) appendEvent(out, batch, *event);
+    at = last;
+  }
+}
+
+void EventText::appendEvent(std::string& out, const EventBatch& batch, const TraceEvent& event) {
+  switch (event.kind) {
+    case TraceEventKind::slice: return appendSlice(out, batch, event);
+    case TraceEventKind::async_slice: return appendAsync(out, batch, event);
+    case TraceEventKind::counter: return appendCounter(out, batch, event);
+    default: return appendPoint(out, batch, event);
   }
 }
 

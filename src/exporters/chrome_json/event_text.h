@@ -24,6 +24,7 @@ class EventText {
   void append(std::string& out, const EventBatch& batch);
 
  private:
+  void appendEvent(std::string& out, const EventBatch& batch, const TraceEvent& event);
   void appendSlice(std::string& out, const EventBatch& batch, const TraceEvent& event);
   void appendAsync(std::string& out, const EventBatch& batch, const TraceEvent& event);
   void appendPoint(std::string& out, const EventBatch& batch, const TraceEvent& event);
