@@ -70,8 +70,8 @@ TEST(ExportMemory, DoesNotGrowWithTheNumberOfScopes) {
     const TemporaryFile out(std::string("out") + ending);
     const Growth of_small = exportGrowth(small.path, out.path);
     const Growth of_large = exportGrowth(large.path, out.path);
-    std::printf("%s: %zu KiB for %llu events, %zu KiB for %llu\n", ending, of_small.bytes / 1024, static_cast<unsigned long long>(of_small.events),
-                of_large.bytes / 1024, static_cast<unsigned long long>(of_large.events));
+    std::printf("%s: %zu KiB for %llu events, %zu KiB for %llu\n", ending, of_small.bytes / 1024,
+                static_cast<unsigned long long>(of_small.events), of_large.bytes / 1024, static_cast<unsigned long long>(of_large.events));
     EXPECT_EQ(of_small.events, 1'000'000u);
     EXPECT_EQ(of_large.events, 4'000'000u);
     EXPECT_GT(of_large.bytes, 100'000u) << "the measure does not measure";

@@ -38,7 +38,9 @@ class Exporters : public testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-  static bool isJson(const std::string& text) { return text.rfind("{\n\"schemaVersion\": 1", 0) == 0 && text.size() > 3 && text.substr(text.size() - 3) == "\n}\n"; }
+  static bool isJson(const std::string& text) {
+    return text.rfind("{\n\"schemaVersion\": 1", 0) == 0 && text.size() > 3 && text.substr(text.size() - 3) == "\n}\n";
+  }
   static bool isGzip(const std::string& text) { return text.rfind("\x1f\x8b", 0) == 0; }
 
   const std::string folder_;

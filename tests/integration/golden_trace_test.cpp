@@ -52,10 +52,12 @@ Capture everything() {
   const InputValue tensors[] = {tensor, tensor};
   const InputValue numbers[] = {1, 2};
   const InputValue inputs[] = {tensor, 1, 0.5, "relu", true, nullptr, InputList(tensors), InputList(numbers)};
-  const std::vector<KeywordValue> keywords = {{"alpha", 2}, {"beta", 0.5}, {"mode", "fast"}, {"Ev Idx", true}, {"seen", tensor}, {"none", nullptr}};
+  const std::vector<KeywordValue> keywords = {{"alpha", 2},     {"beta", 0.5},    {"mode", "fast"},
+                                              {"Ev Idx", true}, {"seen", tensor}, {"none", nullptr}};
 
   main.begin("ProfilerStep#1", 1'000, {}, RecordScope::USER_SCOPE);
-  const uint64_t op = main.begin("aten::addmm", 2'500, OpDetails{.sequence_number = 7, .debug_handle = 12, .inputs = InputList(inputs), .keyword_inputs = &keywords});
+  const uint64_t op = main.begin(
+      "aten::addmm", 2'500, OpDetails{.sequence_number = 7, .debug_handle = 12, .inputs = InputList(inputs), .keyword_inputs = &keywords});
   main.metadata("user key", "with \"quotes\" and größe", 2'600);
   main.metadata("stream", "not the device's", 2'700);
   main.memory(3'000, 0x7f0000001000, 4096, 8192, 16384, {DeviceType::CPU, -1});

@@ -10,7 +10,8 @@ LinkCandidate forward(uint64_t thread, int64_t sequence, uint64_t id, int64_t st
 LinkCandidate backward(uint64_t thread, int64_t sequence, uint64_t id, int64_t start) { return {thread, sequence, id, start, 1, true}; }
 
 TEST(Links, GoFromForwardToBackwardOfTheSameThreadAndNumber) {
-  const std::vector<TraceLink> links = linkForwardBackward({forward(1, 7, 100, 10), forward(1, 8, 101, 20), backward(1, 8, 201, 50), backward(1, 7, 200, 60)}, 1);
+  const std::vector<TraceLink> links =
+      linkForwardBackward({forward(1, 7, 100, 10), forward(1, 8, 101, 20), backward(1, 8, 201, 50), backward(1, 7, 200, 60)}, 1);
   ASSERT_EQ(links.size(), 2u);
   EXPECT_EQ(links[0].from_event, 100u);
   EXPECT_EQ(links[0].to_event, 200u);
@@ -23,7 +24,8 @@ TEST(Links, GoFromForwardToBackwardOfTheSameThreadAndNumber) {
 }
 
 TEST(Links, IdsCountFromTheFirstOneAndDiffer) {
-  const std::vector<TraceLink> links = linkForwardBackward({forward(1, 1, 1, 1), forward(1, 2, 2, 2), backward(1, 1, 3, 3), backward(1, 2, 4, 4)}, 40);
+  const std::vector<TraceLink> links =
+      linkForwardBackward({forward(1, 1, 1, 1), forward(1, 2, 2, 2), backward(1, 1, 3, 3), backward(1, 2, 4, 4)}, 40);
   ASSERT_EQ(links.size(), 2u);
   EXPECT_EQ(links[0].id, 40u);
   EXPECT_EQ(links[1].id, 41u);
@@ -78,7 +80,8 @@ TEST(Links, ThreadsAndNumbersOfAnySizeAreToldApart) {
 
 TEST(Links, FlowsJoinAStartWithItsEnds) {
   const uint8_t launch = static_cast<uint8_t>(TraceLink::Kind::launch);
-  const std::vector<TraceLink> links = linkFlows({{9, launch, false, 3, 500, 31}, {9, launch, true, 0, 100, 30}, {9, launch, false, 4, 600, 32}});
+  const std::vector<TraceLink> links =
+      linkFlows({{9, launch, false, 3, 500, 31}, {9, launch, true, 0, 100, 30}, {9, launch, false, 4, 600, 32}});
   ASSERT_EQ(links.size(), 2u) << "one launch may start several kernels";
   for (const TraceLink& link : links) {
     EXPECT_EQ(link.kind, TraceLink::Kind::launch);

@@ -169,7 +169,8 @@ TEST(AssembledTree, RowsAreThreadsWithTheirNames) {
   EXPECT_EQ(trace.row(trace["there"]).thread_id, 12);
   EXPECT_EQ(trace.row(trace["there"]).name, "a \"worker\"");
   const std::string json = exportText(done);
-  EXPECT_TRUE(contains(json, R"~("name": "thread_name", "ts": 3000000.000, "pid": 4242, "tid": 11, "args": {"name": "thread 11 (main)"})~")) << json;
+  EXPECT_TRUE(contains(json, R"~("name": "thread_name", "ts": 3000000.000, "pid": 4242, "tid": 11, "args": {"name": "thread 11 (main)"})~"))
+      << json;
   EXPECT_TRUE(contains(json, R"~("args": {"name": "thread 12 (a \"worker\")"})~")) << json;
 }
 
