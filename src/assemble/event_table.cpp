@@ -41,7 +41,11 @@ void findParents(std::vector<Entry>& entries, size_t rows) {
     Entry& entry = entries[i];
     std::vector<uint32_t>& stack = open[entry.event.row];
     const size_t depth = entry.event.depth;
-    if (depth > 0 && depth <= stack.size()) entry.parent = stack[depth - 1];
+    size_t around = std::min(depth, stack.size() + 1);
+    // What ended on another thread is around nothing that began later, though its own thread did not know.
+    const auto over = [&](uint32_t outer) { return outer == kNoParent || entries[outer].endNs() < entry.event.start_ns; };
+    while (around > 0 && (around > stack.size() || over(stack[around - 1]))) --around;
+    if (around > 0) entry.parent = stack[around - 1];
     if (isPoint(entry.event)) continue;
     stack.resize(depth + 1, kNoParent);
     stack[depth] = i;

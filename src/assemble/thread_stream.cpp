@@ -23,6 +23,26 @@ ActivityType typeOf(const Capture::Source& source, uint32_t site) {
   return found != nullptr && found->scope == RecordScope::USER_SCOPE ? ActivityType::USER_ANNOTATION : ActivityType::CPU_OP;
 }
 
+// Events come in the order of their ends. Where slices share both times, readers take the first of them for the outer one: what has just ended goes before
+// those inside it that tie with it. Only what lies at its very end can be between.
+void putBeforeTies(std::vector<TraceEvent>& events) {
+  const TraceEvent outer = events.back();
+  const int64_t end_ns = outer.start_ns + outer.duration_ns;
+  size_t place = events.size() - 1;
+  for (size_t at = place; at-- > 0;) {
+    const TraceEvent& event = events[at];
+    if (event.kind == TraceEventKind::async_slice) continue;  // stands nowhere
+    if (event.row != outer.row || event.ordinal < outer.ordinal) break;  // began before it: not inside
+    const bool ties = event.kind == TraceEventKind::slice && event.start_ns == outer.start_ns && event.duration_ns == outer.duration_ns;
+    if (ties) {
+      place = at;
+    } else if (event.duration_ns != 0 || event.start_ns != end_ns) {
+      break;
+    }
+  }
+  std::rotate(events.begin() + static_cast<std::ptrdiff_t>(place), events.end() - 1, events.end());
+}
+
 }  // namespace
 
 ThreadStream::ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns, bool with_modules)
@@ -159,6 +179,7 @@ void ThreadStream::close(EventBatch& batch, Frame& frame, int64_t end_ns, uint8_
   if (with_modules_) attachModules(batch, event);
   leftovers_.unfinished += (flags & kEventUnfinished) != 0;
   batch.events.push_back(event);
+  if (fits) putBeforeTies(batch.events);
 }
 
 void ThreadStream::attachModules(EventBatch& batch, TraceEvent& event) const {
@@ -368,22 +389,19 @@ Leftovers ThreadStream::finish() {
   leftovers_.last_ns = std::max(leftovers_.last_ns, frames_.front().cursor_ns);
   for (const Frame& frame : frames_) leftovers_.last_ns = std::max(leftovers_.last_ns, frame.cursor_ns);
   const int64_t thread_end_ns = leftovers_.last_ns;
-  const auto leave = [&](const Frame& frame, TraceEventKind kind) {
+  const auto leave = [&](const Frame& frame, const Frame& around, TraceEventKind kind) {
     OpenScope open;
     open.event = eventOf(frame);
-    const bool overlaps = frame.crossed || frame.start_ns < frames_.back().cursor_ns;
+    const bool overlaps = frame.crossed || frame.start_ns < around.cursor_ns;
     open.event.kind = overlaps ? TraceEventKind::async_slice : kind;
     open.event.flags = overlaps && kind == TraceEventKind::slice ? kEventOverlaps : 0;
     open.thread_end_ns = thread_end_ns;
     if (frame.records != kNoRecords) open.records = record_lists_[frame.records];
     leftovers_.open.push_back(std::move(open));
   };
-  while (frames_.size() > 1) {  // innermost first, as ends come
-    const Frame frame = frames_.back();
-    frames_.pop_back();
-    leave(frame, TraceEventKind::slice);
-  }
-  for (const Frame& frame : async_frames_) leave(frame, TraceEventKind::async_slice);
+  // They all last until the end: the outer ones first, as readers want those that tie.
+  for (size_t i = 1; i < frames_.size(); ++i) leave(frames_[i], frames_[i - 1], TraceEventKind::slice);
+  for (const Frame& frame : async_frames_) leave(frame, frames_.front(), TraceEventKind::async_slice);
   leftovers_.end_ordinal = next_ordinal_;
   return std::move(leftovers_);
 }

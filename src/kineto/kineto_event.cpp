@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "analysis/flops.h"
 #include "base/json_text.h"
@@ -81,7 +82,9 @@ int64_t KinetoEvent::debugHandle() const {
   const EventDetails* const details = table_->entry(index_).details;
   if (details == nullptr) return -1;
   const std::string given = base::memberText(details->metadata_json, "Debug handle");
-  return given.empty() ? details->debug_handle : std::stoll(given);
+  int64_t handle = details->debug_handle;
+  std::from_chars(given.data(), given.data() + given.size(), handle);  // stays as it is where there is no number
+  return handle;
 }
 bool KinetoEvent::isAsync() const { return table_->entry(index_).event.kind == TraceEventKind::async_slice; }
 bool KinetoEvent::isFinished() const { return (table_->entry(index_).event.flags & kEventUnfinished) == 0; }

@@ -152,8 +152,11 @@ def check_rows(slices):
     for event in slices:
         rows.setdefault(event["tid"], []).append(event)
     for tid, events in rows.items():
-        ends = []
-        for event in sorted(events, key=lambda e: (e["start"], -e["dur"])):
+        ends, before = [], None
+        for event in sorted(events, key=lambda e: (e["start"], -e["dur"])):  # stable: what ties stays in the order of the file
+            if before and (before["start"], before["dur"]) == (event["start"], event["dur"]) and before["args"]["Ev Idx"] > event["args"]["Ev Idx"]:
+                raise ValueError(f"thread {tid}: {event['name'][:40]!r} began first and stands later, so that readers nest it wrongly")
+            before = event
             while ends and ends[-1] <= event["start"]:
                 ends.pop()
             if ends and event["end"] > ends[-1]:

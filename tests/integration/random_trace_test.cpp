@@ -172,7 +172,11 @@ class RandomCapture {
     int64_t sizes[3];
     for (int64_t& size : sizes) size = static_cast<int64_t>(random_());
     const std::string text = randomName().substr(0, random_() % 16 == 0 ? 500 : 50);
-    const TensorInfo tensor{.data = sizes, .sizes = sizes, .strides = random_() % 2 != 0 ? sizes : nullptr, .dim = static_cast<int>(random_() % 4), .dtype = "fl\"oat"};
+    const TensorInfo tensor{.data = sizes,
+                            .sizes = sizes,
+                            .strides = random_() % 2 != 0 ? sizes : nullptr,
+                            .dim = static_cast<int>(random_() % 4),
+                            .dtype = "fl\"oat"};
     uint64_t bits = random_();
     double real;
     std::memcpy(&real, &bits, sizeof real);
@@ -219,7 +223,9 @@ TEST(RandomTraces, SayToTheNanosecondWhatWentIn) {
     if (i % 10 == 0) sample += " " + path;
   }
   EXPECT_EQ(shell("python3 -B " XSIGMA_TEST_RANDOM_CHECK " " + folder), 0) << "the lines above name the seed";
-  EXPECT_EQ(shell("python3 -B " XSIGMA_TEST_CHECKER + sample + " > " + folder + "/checker.txt || (grep -v ' 0 violations' " + folder + "/checker.txt; exit 1)"), 0);
+  EXPECT_EQ(shell("python3 -B " XSIGMA_TEST_CHECKER + sample + " > " + folder + "/checker.txt || (grep -v ' 0 violations' " + folder +
+                  "/checker.txt; exit 1)"),
+            0);
   fs::remove_all(folder);
 }
 

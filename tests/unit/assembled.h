@@ -50,7 +50,8 @@ class Assembled {
   std::string children(std::string_view of) const {
     std::string names;
     for (const Entry& entry : entries()) {
-      if (entry.parent != assemble::kNoParent && &entries()[entry.parent] == &(*this)[of]) names += (names.empty() ? "" : " ") + name(entry);
+      if (entry.parent != assemble::kNoParent && &entries()[entry.parent] == &(*this)[of])
+        names += (names.empty() ? "" : " ") + name(entry);
     }
     return names;
   }
@@ -77,7 +78,9 @@ inline std::string fileText(const std::string& path) {
 }
 
 // A folder of this test alone, removed with what is in it.
-inline std::string exportPath(const std::string& name) { return ::testing::TempDir() + "xsigma_export_" + std::to_string(getpid()) + "_" + name; }
+inline std::string exportPath(const std::string& name) {
+  return ::testing::TempDir() + "xsigma_export_" + std::to_string(getpid()) + "_" + name;
+}
 
 // As exportCapture writes it; the path that it carries is replaced by its last part.
 inline std::string exportText(const Capture& capture, const ExportOptions& options = {}, const std::string& name = "trace.json") {

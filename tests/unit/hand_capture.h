@@ -83,7 +83,8 @@ class HandThread {
 
 class HandCapture {
  public:
-  explicit HandCapture(HandClock clock = {}, CaptureOptions options = {.policy = CapturePolicy::stop_when_full, .byte_cap = size_t{8} << 20})
+  explicit HandCapture(HandClock clock = {},
+                       CaptureOptions options = {.policy = CapturePolicy::stop_when_full, .byte_cap = size_t{8} << 20})
       : clock_(std::move(clock)), sink_(std::move(capture::Sink::create(options, false, ids_).value())) {}
 
   HandThread& thread(int32_t system_id, std::string_view name, uint64_t logical_id = 0) {
@@ -140,7 +141,8 @@ class HandCapture {
 
   uint64_t ticks(uint64_t since_start) const { return clock_.start_ticks + since_start; }
   uint32_t site(std::string_view name, RecordScope scope = RecordScope::FUNCTION, std::string_view file = {}, uint32_t line = 0) {
-    const auto [entry, fresh] = sites_.try_emplace({std::string(name), scope, std::string(file), line}, static_cast<uint32_t>(sites_.size() + 1));
+    const auto [entry, fresh] =
+        sites_.try_emplace({std::string(name), scope, std::string(file), line}, static_cast<uint32_t>(sites_.size() + 1));
     if (fresh) sink_->addSite(entry->second, {string(name), string(file), line, scope});
     return entry->second;
   }
@@ -170,7 +172,8 @@ class HandCapture {
   bool stopped_ = false;
 };
 
-inline HandThread::HandThread(HandCapture& capture, capture::ThreadRecord* record) : capture_(capture), writer_(std::make_unique<capture::Writer>()) {
+inline HandThread::HandThread(HandCapture& capture, capture::ThreadRecord* record)
+    : capture_(capture), writer_(std::make_unique<capture::Writer>()) {
   writer_->attach(capture.sink(), record, 1);
 }
 
@@ -200,7 +203,8 @@ inline void HandThread::metadata(std::string_view key, std::string_view value, u
   putMetadata(*writer_, capture_.ticks(ticks), capture_.site(key), value);
 }
 inline void HandThread::memory(uint64_t ticks, uint64_t address, int64_t bytes, uint64_t allocated, uint64_t reserved, Device device) {
-  putMemory(*writer_, capture_.ticks(ticks), capture::Code::memory, reinterpret_cast<const void*>(address), bytes, allocated, reserved, device);
+  putMemory(*writer_, capture_.ticks(ticks), capture::Code::memory, reinterpret_cast<const void*>(address), bytes, allocated, reserved,
+            device);
 }
 inline void HandThread::outOfMemory(uint64_t ticks, int64_t bytes, uint64_t allocated, uint64_t reserved, Device device) {
   putMemory(*writer_, capture_.ticks(ticks), capture::Code::out_of_memory, nullptr, bytes, allocated, reserved, device);
@@ -214,7 +218,9 @@ inline void HandThread::asyncEnd(std::string_view name, uint64_t id, uint64_t ti
 inline void HandThread::endElsewhere(std::string_view name, uint64_t id, uint64_t begin_ticks, uint64_t ticks) {
   putAsyncEnd(*writer_, capture_.ticks(ticks), capture_.site(name), id, capture_.ticks(begin_ticks));
 }
-inline void HandThread::given(const GivenEvent& event, uint64_t ticks) { putGiven(*writer_, capture_.ticks(ticks), capture_.site(event.name), event); }
+inline void HandThread::given(const GivenEvent& event, uint64_t ticks) {
+  putGiven(*writer_, capture_.ticks(ticks), capture_.site(event.name), event);
+}
 inline void HandThread::outputs(InputList values, uint64_t scope_id, uint64_t ticks) {
   const uint64_t now = capture_.ticks(ticks);
   const uint32_t most = capture_.sink().maxRecordWords();
@@ -249,7 +255,8 @@ inline void loseSegment(std::vector<char>& bytes, uint32_t thread, uint32_t numb
   for (size_t at = capture::kPageBytes; at + sizeof(capture::SegmentRecord) <= bytes.size(); at += 4) {
     capture::SegmentRecord segment;
     std::memcpy(&segment, bytes.data() + at, sizeof segment);
-    if (segment.head != sizedHead(capture::Code::segment, capture::kSegmentWords) || segment.thread != thread || segment.number != number) continue;
+    if (segment.head != sizedHead(capture::Code::segment, capture::kSegmentWords) || segment.thread != thread || segment.number != number)
+      continue;
     if (segment.crc != base::crc32(&segment, offsetof(capture::SegmentRecord, crc))) continue;
     bytes[at + offsetof(capture::SegmentRecord, crc)] ^= 0x55;
     return;

@@ -105,6 +105,26 @@ TEST(AsyncFunctions, EndOnAnotherThread) {
   EXPECT_EQ(checkerSays(exportText(done)), "");
 }
 
+TEST(AsyncFunctions, ThatEndedElsewhereAreNotAroundWhatBeganLater) {
+  HandCapture capture;
+  HandThread& first = capture.thread(11, "first");
+  HandThread& second = capture.thread(12, "second");
+  first.begin("around", 50);
+  first.begin("moved", 100, OpDetails{.id = 5000});
+  first.scope("inside", 110, 120);
+  second.endElsewhere("moved", 5000, 100, 300);
+  first.begin("after", 400);
+  first.scope("in after", 410, 420);
+  first.end("after", 400, 500);
+  first.end("around", 50, 600);
+  first.scope("last", 700, 800);
+  const Assembled trace(capture.finish(1000));
+  EXPECT_EQ(trace.parent("inside"), "moved");
+  EXPECT_EQ(trace.parent("after"), "around");
+  EXPECT_EQ(trace.parent("in after"), "after");
+  EXPECT_EQ(trace.parent("last"), "");
+}
+
 TEST(AsyncFunctions, OnOneThreadOverlapWhatTheyLike) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");

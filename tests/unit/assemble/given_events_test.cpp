@@ -43,7 +43,7 @@ TEST(GivenEvents, ThatWouldCrossAScopeGoToARowBeside) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");
   main.begin("call", 100);
-  main.given(event("from before", 50, 70), 150);       // began before the scope
+  main.given(event("from before", 50, 70), 150);        // began before the scope
   main.given(event("into the future", 160, 500), 170);  // ends after it was reported
   main.scope("later", 200, 210);
   main.end("call", 100, 300);

@@ -111,7 +111,8 @@ TEST(Links, ThreadsAndNumbersOfAnySizeAreToldApart) {
 
 TEST(Links, FlowsJoinAStartWithItsEnds) {
   const uint8_t launch = static_cast<uint8_t>(TraceLink::Kind::launch);
-  const std::vector<TraceLink> links = linkFlows({{9, launch, false, 3, 500, 31}, {9, launch, true, 0, 100, 30}, {9, launch, false, 4, 600, 32}});
+  const std::vector<TraceLink> links =
+      linkFlows({{9, launch, false, 3, 500, 31}, {9, launch, true, 0, 100, 30}, {9, launch, false, 4, 600, 32}});
   ASSERT_EQ(links.size(), 2u) << "one launch may start several kernels";
   for (const TraceLink& link : links) {
     EXPECT_EQ(link.kind, TraceLink::Kind::launch);

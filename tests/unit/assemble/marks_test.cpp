@@ -41,7 +41,8 @@ TEST(Metadata, KeysThatReadersKnowAreNotOverwritten) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");
   main.begin("scope", 100);
-  for (const char* const key : {"External id", "Ev Idx", "stream", "finished", "user stream", "Call stack"}) main.metadata(key, "mine", 110);
+  for (const char* const key : {"External id", "Ev Idx", "stream", "finished", "user stream", "Call stack"})
+    main.metadata(key, "mine", 110);
   main.end("scope", 100, 200);
   const std::string json = exportText(capture.finish(1000));
   const std::string line = jsonLine(json, "scope");
@@ -123,9 +124,10 @@ TEST(Marks, MemoryHasItsNumbersAndTheScopeItWasIn) {
   const Assembled trace(done);
   EXPECT_EQ(trace.totals().memory_events, 2u);
   const std::string json = exportText(done);
-  EXPECT_TRUE(contains(json, R"("ts": 3000000.110, "args": {"Total Reserved": 20000, "Total Allocated": 10000, "Bytes": 4096, "Device Id": 1, )"
-                             R"("Device Type": 1, "Addr": 139637976731648, "External id": )" +
-                                 std::to_string(id) + "}"))
+  EXPECT_TRUE(
+      contains(json, R"("ts": 3000000.110, "args": {"Total Reserved": 20000, "Total Allocated": 10000, "Bytes": 4096, "Device Id": 1, )"
+                     R"("Device Type": 1, "Addr": 139637976731648, "External id": )" +
+                         std::to_string(id) + "}"))
       << json;
   EXPECT_TRUE(contains(json, R"("Total Allocated": "18446744073709551615", "Bytes": -4096, "Device Id": -1, "Device Type": 0, )"
                              R"("Addr": "18446744073709551615"})"))
@@ -144,8 +146,10 @@ TEST(Inputs, AreShownAsReadersExpectThem) {
   const InputValue tensors[] = {tensor, scalar};
   const InputValue numbers[] = {1, 2.5, true};
   const InputValue inputs[] = {tensor, 7, 2.5, "te\"xt", true, nullptr, InputList(tensors), InputList(numbers), InputList()};
-  const std::vector<KeywordValue> keywords = {{"alpha", 2}, {"mode", "fast"}, {"ratio", std::nan("")}, {"flag", false}, {"nothing", nullptr}, {"of", tensor}};
-  const uint64_t id = main.begin("op", 100, OpDetails{.sequence_number = 3, .debug_handle = 4, .inputs = InputList(inputs), .keyword_inputs = &keywords});
+  const std::vector<KeywordValue> keywords = {{"alpha", 2},    {"mode", "fast"},     {"ratio", std::nan("")},
+                                              {"flag", false}, {"nothing", nullptr}, {"of", tensor}};
+  const uint64_t id =
+      main.begin("op", 100, OpDetails{.sequence_number = 3, .debug_handle = 4, .inputs = InputList(inputs), .keyword_inputs = &keywords});
   const InputValue out[] = {tensor};
   main.outputs(InputList(out), id, 150);
   main.end("op", 100, 200);
@@ -194,7 +198,8 @@ TEST(Properties, StandBeforeTheEvents) {
   const std::string json = exportText(capture.finish(1000));
   EXPECT_TRUE(contains(json, R"("distributedInfo": {"backend": "nccl","rank": 3,"world_size": 8})")) << json;
   EXPECT_TRUE(contains(json, "\n\"run\": {\"id\": \"a b\"},\n")) << json;
-  EXPECT_TRUE(contains(json, R"("name": "process_name", "ts": 3000000.000, "pid": 4242, "tid": 0, "args": {"name": "python train.py"})")) << json;
+  EXPECT_TRUE(contains(json, R"("name": "process_name", "ts": 3000000.000, "pid": 4242, "tid": 0, "args": {"name": "python train.py"})"))
+      << json;
   EXPECT_EQ(checkerSays(json), "");
 }
 
@@ -219,7 +224,8 @@ TEST(Names, OfAnyBytesAreStrictJson) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "na\"me\n\xff");
   uint64_t at = 10;
-  const std::string names[] = {"", std::string("\0\x01\x1f\x7f", 4), "q\"b\\s/", "größe 🚀", "\xff\xc3", std::string(65536, 'n'), "</script>", "\u2028"};
+  const std::string names[] = {"",         std::string("\0\x01\x1f\x7f", 4), "q\"b\\s/",  "größe 🚀",
+                               "\xff\xc3", std::string(65536, 'n'),          "</script>", "\u2028"};
   for (const std::string& name : names) {
     main.scope(name, at, at + 5);
     main.instant(name, at + 6);

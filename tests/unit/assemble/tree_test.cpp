@@ -90,6 +90,25 @@ TEST(AssembledTree, TiesAndZeroLengthScopesNestAsTheyBegan) {
   EXPECT_EQ(trace.self("a"), 0);
 }
 
+TEST(AssembledTree, WhereTimesTieTheOuterScopeStandsFirstInTheFile) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("outer", 100);
+  main.begin("middle", 100);
+  main.scope("inner", 100, 200);
+  main.instant("point", 200);
+  main.scope("empty", 200, 200);
+  main.end("middle", 100, 200);
+  main.end("outer", 100, 200);
+  main.begin("open", 300);
+  main.begin("open too", 300);
+  const std::string json = exportText(capture.finish(1000));
+  const auto at = [&](const char* name) { return json.find(std::string("\"name\": \"") + name + "\""); };
+  EXPECT_LT(at("outer"), at("middle")) << json;
+  EXPECT_LT(at("middle"), at("inner")) << json;
+  EXPECT_LT(at("open"), at("open too")) << json;
+}
+
 TEST(AssembledTree, ScopesOfOneNameAndOneTickAreToldApart) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");
@@ -150,7 +169,8 @@ TEST(AssembledTree, RowsAreThreadsWithTheirNames) {
   EXPECT_EQ(trace.row(trace["there"]).thread_id, 12);
   EXPECT_EQ(trace.row(trace["there"]).name, "a \"worker\"");
   const std::string json = exportText(done);
-  EXPECT_TRUE(contains(json, R"~("name": "thread_name", "ts": 3000000.000, "pid": 4242, "tid": 11, "args": {"name": "thread 11 (main)"})~")) << json;
+  EXPECT_TRUE(contains(json, R"~("name": "thread_name", "ts": 3000000.000, "pid": 4242, "tid": 11, "args": {"name": "thread 11 (main)"})~"))
+      << json;
   EXPECT_TRUE(contains(json, R"~("args": {"name": "thread 12 (a \"worker\")"})~")) << json;
 }
 

@@ -45,8 +45,8 @@ TEST(JsonText, EscapesQuotesBackslashesAndEveryControlCharacter) {
 }
 
 TEST(JsonText, KeepsUtf8OfEveryLength) {
-  for (const char* const text : {"größe", "日本語", "🚀", "\u007fa", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
-                                 "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+  for (const char* const text : {"größe", "日本語", "🚀", "\u007fa", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+                                 "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
     if (text[0] == 0x7f) continue;
     EXPECT_EQ(inQuotes(text), '"' + std::string(text) + '"');
   }
@@ -59,11 +59,16 @@ TEST(JsonText, ReplacesEveryByteThatIsNoUtf8AndLosesNothingAroundIt) {
     std::string text;
     int marks;
   } cases[] = {
-      {"a lone continuation", "\x80", 1},           {"a lone lead", "\xC3", 1},
-      {"a lead before plain text", "\xC3(", 1},     {"overlong, two bytes", "\xC0\xAF", 2},
-      {"overlong, three bytes", "\xE0\x80\xAF", 3}, {"overlong, four bytes", "\xF0\x80\x80\xAF", 4},
-      {"a surrogate", "\xED\xA0\x80", 3},           {"above U+10FFFF", "\xF4\x90\x80\x80", 4},
-      {"no lead at all", "\xFF\xFE", 2},            {"a character cut short", "\xF0\x9F\x9A", 3},
+      {"a lone continuation", "\x80", 1},
+      {"a lone lead", "\xC3", 1},
+      {"a lead before plain text", "\xC3(", 1},
+      {"overlong, two bytes", "\xC0\xAF", 2},
+      {"overlong, three bytes", "\xE0\x80\xAF", 3},
+      {"overlong, four bytes", "\xF0\x80\x80\xAF", 4},
+      {"a surrogate", "\xED\xA0\x80", 3},
+      {"above U+10FFFF", "\xF4\x90\x80\x80", 4},
+      {"no lead at all", "\xFF\xFE", 2},
+      {"a character cut short", "\xF0\x9F\x9A", 3},
   };
   for (const auto& each : cases) {
     std::string marks;
@@ -104,18 +109,56 @@ TEST(JsonText, UnsignedNumbersBeyondInt64BecomeTexts) {
 
 TEST(JsonText, AcceptsJson) {
   for (const char* const text :
-       {"null", "true", "false", "0", "-0", "10", "-1.5", "1e5", "1E-5", "1.25e+10", "\"\"", R"("\"\\\/\b\f\n\r\t\u00e9")", "[]", "{}", " [ 1 , 2 ] ",
-        R"({"a": {"b": [1, {"c": null}]}})", "\t\r\n[]\n", "\"größe 🚀\"", R"({"": ""})"}) {
+       {"null", "true", "false", "0", "-0", "10", "-1.5", "1e5", "1E-5", "1.25e+10", "\"\"", R"("\"\\\/\b\f\n\r\t\u00e9")", "[]", "{}",
+        " [ 1 , 2 ] ", R"({"a": {"b": [1, {"c": null}]}})", "\t\r\n[]\n", "\"größe 🚀\"", R"({"": ""})"}) {
     EXPECT_TRUE(isJson(text)) << text;
   }
 }
 
 TEST(JsonText, RefusesWhatIsNotJson) {
-  for (const char* const text : {"",           " ",        "nul",      "True",      "NaN",      "Infinity",    "01",          "-",         "1.",
-                                 ".5",         "+1",       "1e",       "1e+",       "0x1",      "\"",          "\"a",         "'a'",       "[1,]",
-                                 "[,1]",       "[1 2]",    "[",        "]",         "{",        "{\"a\"}",     "{\"a\":}",    "{a: 1}",    "{\"a\": 1,}",
-                                 "{1: 2}",     "1 2",      "[] []",    "\"\t\"",    "\"\\x\"",  "\"\\u12g4\"", "\"\\u123",    "\"\\",      "// no\n1",
-                                 "\"\x80\"",   "\"\xC3\"", "nullnull", "[1]x",      "\"\n\"",   "{\"a\" 1}",   "{\"a\": 1 \"b\": 2}"}) {
+  for (const char* const text : {"",
+                                 " ",
+                                 "nul",
+                                 "True",
+                                 "NaN",
+                                 "Infinity",
+                                 "01",
+                                 "-",
+                                 "1.",
+                                 ".5",
+                                 "+1",
+                                 "1e",
+                                 "1e+",
+                                 "0x1",
+                                 "\"",
+                                 "\"a",
+                                 "'a'",
+                                 "[1,]",
+                                 "[,1]",
+                                 "[1 2]",
+                                 "[",
+                                 "]",
+                                 "{",
+                                 "{\"a\"}",
+                                 "{\"a\":}",
+                                 "{a: 1}",
+                                 "{\"a\": 1,}",
+                                 "{1: 2}",
+                                 "1 2",
+                                 "[] []",
+                                 "\"\t\"",
+                                 "\"\\x\"",
+                                 "\"\\u12g4\"",
+                                 "\"\\u123",
+                                 "\"\\",
+                                 "// no\n1",
+                                 "\"\x80\"",
+                                 "\"\xC3\"",
+                                 "nullnull",
+                                 "[1]x",
+                                 "\"\n\"",
+                                 "{\"a\" 1}",
+                                 "{\"a\": 1 \"b\": 2}"}) {
     EXPECT_FALSE(isJson(text)) << text;
   }
   EXPECT_FALSE(isJson(std::string_view("1\0", 2)));
@@ -137,7 +180,8 @@ TEST(JsonText, RefusesAKeyThatStandsTwice) {
 TEST(JsonText, MembersAreTheInsideOfAnObject) {
   EXPECT_TRUE(isJsonMembers(""));
   EXPECT_TRUE(isJsonMembers(R"("a": 1, "b": [2])"));
-  for (const char* const text : {R"("a")", R"("a": 1,)", R"(} , {)", R"("a": 1} , {"b": 2)", "1"}) EXPECT_FALSE(isJsonMembers(text)) << text;
+  for (const char* const text : {R"("a")", R"("a": 1,)", R"(} , {)", R"("a": 1} , {"b": 2)", "1"})
+    EXPECT_FALSE(isJsonMembers(text)) << text;
 }
 
 TEST(JsonText, TextsOfAnArrayComeBack) {

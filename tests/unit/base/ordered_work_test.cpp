@@ -55,6 +55,7 @@ std::vector<Given> giveAll(const Lengths& lengths, unsigned workers, size_t most
       [&](Item& item) {
         EXPECT_FALSE(giving.exchange(true)) << "two are given out at once";
         EXPECT_TRUE(item.worked);
+        if (item.what.number % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(20));
         given.push_back(item.what);
         giving = false;
         return given.size() < most;
@@ -151,7 +152,11 @@ TEST_F(OrderedWork, EveryWorkerRunsAndTheFirstErrorComesOut) {
   std::atomic<unsigned> seen{0};
   runOnWorkers(4, [&](unsigned worker) { seen |= 1u << worker; });
   EXPECT_EQ(seen, 0b1111u);
-  EXPECT_THROW(runOnWorkers(3, [](unsigned worker) { if (worker == 2) throw std::logic_error("no"); }), std::logic_error);
+  EXPECT_THROW(runOnWorkers(3,
+                            [](unsigned worker) {
+                              if (worker == 2) throw std::logic_error("no");
+                            }),
+               std::logic_error);
 }
 
 TEST_F(OrderedWork, ThinksBetweenOneAndEightThreadsUseful) {
