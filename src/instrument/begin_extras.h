@@ -11,7 +11,6 @@ namespace xsigma::profiler::instrument {
 // Taken once for a begin, whatever the number of recordings. The slot is busy and settled.
 class BeginExtras {
  public:
-  static bool wanted(const ThreadSlot& slot) noexcept { return slot.stacks != 0 || anyPerf(slot); }
   explicit BeginExtras(ThreadSlot& slot) noexcept;
 
   static constexpr uint32_t kMostWords = 3 + 2 + 2 * base::kMostPerfEvents;
@@ -19,13 +18,6 @@ class BeginExtras {
   uint32_t put(capture::Writer& writer, uint32_t session, uint32_t delta, uint32_t* at) const noexcept;
 
  private:
-  static bool anyPerf(const ThreadSlot& slot) noexcept {
-    for (const base::PerfCounters& counters : slot.perf) {
-      if (counters.isOpen()) return true;
-    }
-    return false;
-  }
-
   const ThreadSlot& slot_;
   uint32_t frame_count_ = 0;
   uint64_t frames_[capture::kMaxStackFrames];

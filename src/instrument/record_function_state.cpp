@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <new>
-#include <optional>
 
 #include "base/log.h"
 #include "instrument/begin_extras.h"
@@ -142,6 +141,40 @@ void RecordFunctionState::runStartCallbacks(RecordFunction& function) noexcept {
   }
 }
 
+// Details first, the begin last, one commit for all.
+__attribute__((always_inline)) inline void RecordFunctionState::putBegin(capture::Writer& writer, uint32_t index, const BeginExtras* extras) noexcept {
+  const bool detailed = details.any();
+  const bool inputs = writer.sink()->recordsInputs();
+  const uint32_t room = writer.sink()->maxRecordWords() - BeginExtras::kMostWords;
+  const uint32_t most = (detailed ? capture::mostDetailWords(details, inputs, room) : 0) + (extras != nullptr ? BeginExtras::kMostWords : 0);
+  if (!writer.ensure(most + capture::kBeginWords, begin_ticks)) {
+    writer.countDrop(writer.why());
+    dropped = static_cast<uint8_t>(dropped | 1u << index);
+    return;
+  }
+  uint32_t* const at = writer.next();
+  uint32_t words = detailed ? capture::putDetails(details, inputs, room, writer.delta(begin_ticks), at) : 0;
+  if (extras != nullptr) words += extras->put(writer, index, writer.delta(begin_ticks), at + words);
+  at[words] = head;
+  at[words + 1] = writer.delta(begin_ticks);
+  ids[index] = details.id != 0 ? details.id : writer.nextId();
+  if (handle == 0) handle = ids[index];
+  writer.commit(words + capture::kBeginWords, 1);
+}
+
+// For recordings that do not want all of it, or more.
+__attribute__((noinline)) void RecordFunctionState::recordDetailed(ThreadSlot& slot, RecordScope scope) noexcept {
+  const BeginExtras extras(slot);
+  begin_ticks = slot.beginTicks();
+  forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
+    if (slot.collects(index, scope)) {
+      putBegin(writer, index, &extras);
+    } else {
+      dropped = static_cast<uint8_t>(dropped | 1u << index);
+    }
+  });
+}
+
 void RecordFunctionState::recordBegin(ThreadSlot& slot, RecordScope scope) noexcept {
   recorded = slot.recording != 0 && head != 0;
   if (recorded) {
@@ -155,28 +188,12 @@ void RecordFunctionState::recordBegin(ThreadSlot& slot, RecordScope scope) noexc
         return slot.leave();
       }
     }
-    std::optional<BeginExtras> extras;
-    if (BeginExtras::wanted(slot)) extras.emplace(slot);
     begin_ticks = slot.beginTicks();
-    forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
-      const bool inputs = writer.sink()->recordsInputs();
-      const bool collected = slot.collects(index, scope);
-      const uint32_t most_details = writer.sink()->maxRecordWords() - BeginExtras::kMostWords;
-      const uint32_t most = (detailed ? capture::mostDetailWords(details, inputs, most_details) : 0) + (extras ? BeginExtras::kMostWords : 0);
-      if (!collected || !writer.ensure(most + capture::kBeginWords, begin_ticks)) {
-        if (collected) writer.countDrop(writer.why());
-        dropped = static_cast<uint8_t>(dropped | 1u << index);
-        return;
-      }
-      uint32_t* const at = writer.next();
-      uint32_t words = detailed ? capture::putDetails(details, inputs, most_details, writer.delta(begin_ticks), at) : 0;
-      if (extras) words += extras->put(writer, index, writer.delta(begin_ticks), at + words);
-      at[words] = head;
-      at[words + 1] = writer.delta(begin_ticks);
-      ids[index] = details.id != 0 ? details.id : writer.nextId();
-      if (handle == 0) handle = ids[index];
-      writer.commit(words + capture::kBeginWords, 1);
-    });
+    if (slot.detailed) [[unlikely]] {
+      recordDetailed(slot, scope);
+    } else {
+      forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) { putBegin(writer, index, nullptr); });
+    }
     recorded = dropped != slot.recording;
   }
   slot.leave();

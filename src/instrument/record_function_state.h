@@ -14,6 +14,7 @@
 namespace xsigma::profiler {
 
 namespace instrument {
+class BeginExtras;
 // From inside a catch block: says once what the callback threw, and where.
 void reportCallbackException(CallbackEntry& entry, const char* when, const char* range) noexcept;
 }  // namespace instrument
@@ -77,6 +78,8 @@ struct RecordFunctionState {
 
  private:
   void runStartCallbacks(RecordFunction& function) noexcept;
+  void recordDetailed(instrument::ThreadSlot& slot, RecordScope scope) noexcept;
+  void putBegin(capture::Writer& writer, uint32_t index, const instrument::BeginExtras* extras) noexcept;
   void recordEnd() noexcept;
 };
 

@@ -33,8 +33,8 @@ const uint64_t general = slot.single ? 0 : kGeneralEnd;
   return any ? ScopeToken{ticks, reference} : ScopeToken{};
 }
 
-// The same with what some recordings want beside it.
-__attribute__((noinline)) ScopeToken beginWithExtras(ThreadSlot& slot, uint32_t head, RecordScope scope) noexcept {
+// For recordings that do not want all of it, or more.
+__attribute__((noinline)) ScopeToken beginDetailed(ThreadSlot& slot, uint32_t head, RecordScope scope) noexcept {
   const BeginExtras extras(slot);
   uint8_t dropped = 0;
   uint64_t ticks = slot.beginTicks();
@@ -56,13 +56,12 @@ __attribute__((noinline)) ScopeToken beginWithExtras(ThreadSlot& slot, uint32_t 
 
 // Begins in every capture that this thread feeds. Leaves the slot.
 ScopeToken beginInWriters(ThreadSlot& slot, uint32_t head, RecordScope scope) noexcept {
-  if (BeginExtras::wanted(slot)) return beginWithExtras(slot, head, scope);
+  if (slot.detailed) [[unlikely]] return beginDetailed(slot, head, scope);
   uint8_t dropped = 0;
   uint64_t ticks = slot.beginTicks();
   forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
-    const bool collected = slot.collects(index, scope);
-    if (!collected || !writer.ensure(capture::kBeginWords, ticks)) {
-      if (collected) writer.countDrop(writer.why());
+    if (!writer.ensure(capture::kBeginWords, ticks)) {
+      writer.countDrop(writer.why());
       dropped = static_cast<uint8_t>(dropped | 1u << index);
       return;
     }
@@ -126,6 +125,14 @@ __attribute__((noinline)) ScopeToken beginSlow(std::string_view name, RecordScop
   return beginInWriters(*slot, head, scope);
 }
 
+__attribute__((noinline)) void endCounted(ThreadSlot& slot, uint32_t site, uint32_t begin_epoch, uint8_t dropped, uint64_t begin_ticks, uint64_t ticks) noexcept {
+  forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
+    if (writer.sinceEpoch() > begin_epoch || (dropped >> index & 1) != 0) return;
+    putEndCounters(slot, writer, index, ticks);
+    writer.putEnd(site, begin_ticks, ticks);
+  });
+}
+
 void endInSlot(ThreadSlot& slot, ScopeToken token, uint64_t ticks) noexcept {
   endInWriters(slot, tokenSite(token.reference), tokenEpoch(token.reference), tokenDropped(token.reference), token.ticks, ticks);
   slot.leave();
@@ -170,10 +177,9 @@ uint32_t headFor(ThreadSlot& slot, std::string_view name, RecordScope scope, con
 }
 
 void endInWriters(ThreadSlot& slot, uint32_t site, uint32_t begin_epoch, uint8_t dropped, uint64_t begin_ticks, uint64_t ticks) noexcept {
+  if (slot.counted != 0) [[unlikely]] return endCounted(slot, site, begin_epoch, dropped, begin_ticks, ticks);
   forEachRecording(slot, [&](capture::Writer& writer, uint32_t index) {
-    if (writer.sinceEpoch() > begin_epoch || (dropped >> index & 1) != 0) return;
-    putEndCounters(slot, writer, index, ticks);
-    writer.putEnd(site, begin_ticks, ticks);
+    if (writer.sinceEpoch() <= begin_epoch && (dropped >> index & 1) == 0) writer.putEnd(site, begin_ticks, ticks);
   });
 }
 

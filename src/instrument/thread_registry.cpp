@@ -100,7 +100,8 @@ void sync(ThreadSlot& slot) noexcept {
   slot.counter_is_clock = false;
   slot.memory = 0;
   slot.stacks = 0;
-  bool detailed = false;  // some session wants more, or less, than every plain begin
+  slot.counted = 0;
+  slot.detailed = false;
   uint32_t only = 0;
   uint32_t fed = 0;
   for (uint32_t i = 0; i < kMaxSessions; ++i) {
@@ -118,7 +119,8 @@ void sync(ThreadSlot& slot) noexcept {
     slot.scopes[i] = session.joined_only && slot.left[i] ? 0 : session.collected_scopes;
     slot.memory = static_cast<uint8_t>(slot.memory | (session.memory && slot.scopes[i] != 0) << i);
     slot.stacks = static_cast<uint8_t>(slot.stacks | session.stacks << i);
-    detailed |= slot.scopes[i] != kAllScopes || session.stacks || slot.perf[i].isOpen();
+    slot.counted = static_cast<uint8_t>(slot.counted | slot.perf[i].isOpen() << i);
+    slot.detailed |= slot.scopes[i] != kAllScopes || session.stacks || slot.perf[i].isOpen();
     slot.recording = static_cast<uint8_t>(slot.recording | 1u << i);
     slot.ordered |= session.sink->orderedEnd();
     slot.records_inputs |= session.sink->recordsInputs();
@@ -128,7 +130,7 @@ void sync(ThreadSlot& slot) noexcept {
   }
   slot.steps.rebuild(process.global_callbacks, slot.local_callbacks);
   slot.fence = !base::processBarrierAvailable();
-  slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock && !detailed;
+  slot.single = fed == 1 && !slot.ordered && !slot.counter_is_clock && !slot.detailed;
   slot.single_session = static_cast<uint8_t>(only);
   if (slot.single) slot.putFirst(only);
   const bool quick = slot.single && slot.enabled && !slot.fence;

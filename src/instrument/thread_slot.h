@@ -79,12 +79,6 @@ struct alignas(64) ThreadSlot {
   bool ordered = false;   // end stamps wait
   bool records_inputs = false;
   bool counter_is_clock = false;
-  uint32_t joined[kMaxSessions] = {};   // start epochs of the sessions that the thread has joined
-  bool left[kMaxSessions] = {};         // … and left again: what was open then gets its end, nothing begins
-  uint32_t scopes[kMaxSessions] = {};   // bits of the RecordScopes that each session collects
-  uint8_t memory = 0;                   // bits of the sessions that want to know of memory
-  uint8_t stacks = 0;                   // … that want the native stack of every begin
-  base::PerfCounters perf[kMaxSessions];
   bool fence = false;  // no process barrier here: order by hand
 
   CallbackSteps steps;
@@ -101,6 +95,15 @@ struct alignas(64) ThreadSlot {
   uint64_t logical_id = 0;
   int32_t system_id = 0;
   char name[64] = {};
+
+  uint32_t joined[kMaxSessions] = {};   // start epochs of the sessions that the thread has joined
+  bool left[kMaxSessions] = {};         // … and left again: what was open then gets its end, nothing begins
+  uint32_t scopes[kMaxSessions] = {};   // bits of the RecordScopes that each session collects
+  uint8_t memory = 0;                   // bits of the sessions that want to know of memory
+  uint8_t stacks = 0;                   // … that want the native stack of every begin
+  uint8_t counted = 0;                  // … that want counters of the CPU
+  bool detailed = false;                // some session wants more of a begin than others, or leaves some scopes out
+  base::PerfCounters perf[kMaxSessions];
 
   ThreadSlot* next = nullptr;  // all slots ever made
 
