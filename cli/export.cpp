@@ -16,7 +16,7 @@ using namespace xsigma::profiler;
 
 struct Arguments {
   std::string file;
-  std::string format = "json";
+  std::string format;
   std::string output;
   double deadline_s = 0;
   unsigned threads = 0;
@@ -24,7 +24,7 @@ struct Arguments {
 };
 
 std::string formatHelp() {
-  std::string help = "the format:";
+  std::string help = "the format; by the ending of the output if not given, json without one:";
   for (const Exporter* const exporter : allExporters()) {
     help += "\n  " + std::string(exporter->format()) + ": " + std::string(exporter->description());
   }
@@ -49,7 +49,7 @@ int run(const Arguments& arguments) {
   constexpr double kMostSeconds = 9e9;  // what nanoseconds in 64 bits can say
   options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(std::min(arguments.deadline_s, kMostSeconds) * 1e9));
   options.numeric_ids_only = arguments.numeric_ids;
-  const std::string output = arguments.output.empty() ? besideTheCapture(arguments.file, arguments.format) : arguments.output;
+  const std::string output = !arguments.output.empty() ? arguments.output : besideTheCapture(arguments.file, arguments.format.empty() ? "json" : arguments.format);
   const Expected<ExportReport> report = exportCapture(*capture, output, options, arguments.format);
   if (!report) {
     std::fprintf(stderr, "xsp export: %s\n", report.message().c_str());
@@ -74,7 +74,7 @@ void addExport(CLI::App& app, int& status) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* const verb = app.add_subcommand("export", "writes a capture as a trace for viewers");
   verb->add_option("FILE", arguments->file, "a capture, .xst")->required();
-  verb->add_option("-t,--type", arguments->format, formatHelp())->capture_default_str();
+  verb->add_option("-t,--type", arguments->format, formatHelp());
   verb->add_option("-o,--output", arguments->output, "where to; beside the capture if not given");
   verb->add_option("--deadline", arguments->deadline_s, "stop after so many seconds, with what is there then")->check(CLI::NonNegativeNumber);
   verb->add_option("-j,--threads", arguments->threads, "how many threads to use; all that are useful if not given")->check(CLI::Range(0u, 256u));

@@ -175,11 +175,16 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   }
   EventBatch& last = batches.front();
   clearBatch(last);
-  settleLeftovers(info_, leftovers, last, totals);
-  if (!last.events.empty()) {
-    visitor.prepare(0, 0, last);
-    visitor.accept(0);
-  }
+  settleLeftovers(info_, leftovers, last, totals, [&](bool at_end) {
+    if (last.events.empty() || (!at_end && last.events.size() < kBatchEvents)) return;
+    if (!enough) {
+      last.rows = &totals.rows;
+      visitor.prepare(0, 0, last);
+      enough = !visitor.accept(0);
+    }
+    clearBatch(last);
+  });
+  totals.complete &= !enough;
   return totals;
 }
 

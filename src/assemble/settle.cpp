@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <tuple>
 
 #include "assemble/details.h"
 #include "assemble/given_rows.h"
@@ -31,31 +31,31 @@ class AsyncEnds {
  public:
   explicit AsyncEnds(const std::vector<Leftovers>& leftovers) {
     for (const Leftovers& thread : leftovers) {
-      for (const AsyncEnd& end : thread.async_ends) (end.scope ? scopes_ : marks_).emplace(end.id, &end);
+      for (const AsyncEnd& end : thread.async_ends) ends_[{end.scope, end.id, end.scope ? 0 : end.name}].emplace(end.end_ns, &end);
     }
   }
-  // The end that belongs to what began then; each is taken once.
+  // The first end after its begin that belongs to it; each is taken once.
   const AsyncEnd* take(const OpenScope& open) {
-    auto& ends = open.marked ? marks_ : scopes_;
-    const auto [first, last] = ends.equal_range(open.event.id);
-    auto best = last;
-    for (auto at = first; at != last; ++at) {
-      const bool fits = at->second->end_ns >= open.event.start_ns && (!open.marked || at->second->name == open.event.name);
-      if (fits && (best == last || at->second->end_ns < best->second->end_ns)) best = at;
-    }
-    if (best == last) return nullptr;
-    const AsyncEnd* const end = best->second;
-    ends.erase(best);
+    const auto found = ends_.find({!open.marked, open.event.id, open.marked ? open.event.name : 0});
+    if (found == ends_.end()) return nullptr;
+    const auto first = found->second.lower_bound(open.event.start_ns);
+    if (first == found->second.end()) return nullptr;
+    const AsyncEnd* const end = first->second;
+    found->second.erase(first);
     return end;
   }
-  uint64_t left() const { return scopes_.size() + marks_.size(); }
+  uint64_t left() const {
+    uint64_t count = 0;
+    for (const auto& [key, ends] : ends_) count += ends.size();
+    return count;
+  }
 
  private:
-  std::unordered_multimap<uint64_t, const AsyncEnd*> scopes_;
-  std::unordered_multimap<uint64_t, const AsyncEnd*> marks_;
+  using Key = std::tuple<bool, uint64_t, uint32_t>;  // a scope or a mark, its id, a mark's name
+  std::map<Key, std::multimap<int64_t, const AsyncEnd*>> ends_;
 };
 
-void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBatch& batch, TraceTotals& totals) {
+void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBatch& batch, TraceTotals& totals, const Flush& flush) {
   AsyncEnds ends(leftovers);
   const std::set<int64_t> reused = reusedThreadIds(totals.rows);
   for (Leftovers& thread : leftovers) {
@@ -75,12 +75,13 @@ void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBa
       attachDetails(batch, event, open.records.data(), open.records.size());
       if (end != nullptr && end->row != event.row) detailsOf(batch, event).end_row = end->row + 1;
       batch.events.push_back(event);
+      flush(false);
     }
   }
   totals.unmatched += ends.left();
 }
 
-void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, std::vector<FlowEnd>& flows) {
+void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, std::vector<FlowEnd>& flows, const Flush& flush) {
   struct Item {
     Placed place;
     const GivenRecord* given;
@@ -128,12 +129,13 @@ void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTota
     const EventDetails& details = batch.all_details[event.details];
     if (details.flow_id != 0) flows.push_back({details.flow_id, details.flow_type, details.flow_start, event.row, event.start_ns, event.id});
     batch.events.push_back(event);
+    flush(false);
   }
 }
 
 }  // namespace
 
-void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals) {
+void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, const Flush& give) {
   int64_t trace_end_ns = info.end_ns;
   for (const Leftovers& thread : leftovers) {
     trace_end_ns = std::max(trace_end_ns, thread.last_ns);
@@ -144,17 +146,20 @@ void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, E
     totals.events += thread.events;
   }
   totals.end_ns = trace_end_ns;
-  const size_t before = batch.events.size();
-  settleOpen(leftovers, trace_end_ns, batch, totals);
+  batch.rows = &totals.rows;
+  const Flush flush = [&](bool last) {
+    totals.events += last ? 0 : 1;
+    give(last);
+  };
+  settleOpen(leftovers, trace_end_ns, batch, totals, flush);
   std::vector<FlowEnd> flows;
-  settleGiven(leftovers, batch, totals, flows);
+  settleGiven(leftovers, batch, totals, flows, flush);
+  flush(true);
   totals.links = linkFlows(std::move(flows));
   uint64_t next_id = 1;
   for (const TraceLink& link : totals.links) next_id = std::max(next_id, link.id + 1);
   const std::vector<TraceLink> links = linkForwardBackward(totals.rows, leftovers, next_id);
   totals.links.insert(totals.links.end(), links.begin(), links.end());
-  totals.events += batch.events.size() - before;
-  batch.rows = &totals.rows;
 }
 
 }  // namespace xsigma::profiler::assemble

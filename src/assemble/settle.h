@@ -1,6 +1,7 @@
 // Settles what threads could not settle alone, once all of them have been read.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "assemble/leftovers.h"
@@ -9,7 +10,10 @@
 
 namespace xsigma::profiler::assemble {
 
+// Called after each event that was appended, and once more at the end: gives the batch out when it is full, or if it is the last.
+using Flush = std::function<void(bool last)>;
+
 // Appends the last events of the trace to `batch`, and fills the totals: rows, links and counts. `leftovers` are those of the rows' threads, in order.
-void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals);
+void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, const Flush& flush);
 
 }  // namespace xsigma::profiler::assemble

@@ -87,11 +87,16 @@ bool ThreadStream::fill(EventBatch& batch, size_t most) {
     if (!in_segment_ && !(in_segment_ = nextSegment())) return false;
     while (walk_.next(record)) {
       take(batch, record);
-      if (batch.events.size() >= most) return true;
+      if (batch.events.size() >= most && !lastMayTie(batch)) return true;
     }
     in_segment_ = false;
   }
   return true;
+}
+
+// The scope around the last event began with it, and may end with it: they belong into one batch.
+bool ThreadStream::lastMayTie(const EventBatch& batch) const {
+  return frames_.size() > 1 && frames_.back().start_ns == batch.events.back().start_ns;
 }
 
 void ThreadStream::take(EventBatch& batch, const RawRecord& record) {
@@ -213,13 +218,21 @@ void ThreadStream::end(EventBatch& batch, const RawRecord& record) {
     TraceEvent event = eventOf(frame);
     event.kind = TraceEventKind::async_slice;
     event.duration_ns = std::max<int64_t>(0, end_ns - frame.start_ns);
-    if (frame.records != kNoRecords) attachDetails(batch, event, record_lists_[frame.records].data(), record_lists_[frame.records].size());
+    if (pending_ != kNoRecords) takeEndRecords(frame);
+    if (frame.records != kNoRecords) {
+      attachDetails(batch, event, record_lists_[frame.records].data(), record_lists_[frame.records].size());
+      noteLink(event, record_lists_[frame.records].data(), record_lists_[frame.records].size());
+    }
     dropRecords(frame.records);
+    if (with_modules_) attachModules(batch, event);
     batch.events.push_back(event);
     return;
   }
   const auto found = std::find_if(frames_.rbegin(), frames_.rend() - 1, ended);
-  if (found == frames_.rend() - 1) return endUnmatched(batch, record.site(), toNs(begin_ticks), end_ns);
+  if (found == frames_.rend() - 1) {
+    dropRecords(pending_);  // what was written for this end
+    return endUnmatched(batch, record.site(), toNs(begin_ticks), end_ns);
+  }
   const auto index = static_cast<size_t>(frames_.rend() - found) - 1;
   // Those above it whose ends a gap has swallowed end here too; others outlive it.
   while (frames_.size() - 1 > index && frames_.back().gap != gaps_) {
@@ -231,6 +244,7 @@ void ThreadStream::end(EventBatch& batch, const RawRecord& record) {
   frames_.resize(index + 1);
   Frame frame = frames_.back();
   frames_.pop_back();
+  if (pending_ != kNoRecords) takeEndRecords(frame);
   for (const Frame& each : outliving) frame.cursor_ns = std::max(frame.cursor_ns, each.cursor_ns);
   close(batch, frame, end_ns, 0);
   for (Frame& each : outliving) {
@@ -396,7 +410,10 @@ Leftovers ThreadStream::finish() {
     open.event.kind = overlaps ? TraceEventKind::async_slice : kind;
     open.event.flags = overlaps && kind == TraceEventKind::slice ? kEventOverlaps : 0;
     open.thread_end_ns = thread_end_ns;
-    if (frame.records != kNoRecords) open.records = record_lists_[frame.records];
+    if (frame.records != kNoRecords) {
+      open.records = record_lists_[frame.records];
+      noteLink(open.event, open.records.data(), open.records.size());
+    }
     leftovers_.open.push_back(std::move(open));
   };
   // They all last until the end: the outer ones first, as readers want those that tie.

@@ -45,6 +45,7 @@ class ThreadStream {
   static constexpr uint32_t kNoRecords = UINT32_MAX;
 
   bool nextSegment();
+  bool lastMayTie(const EventBatch& batch) const;
   void take(EventBatch& batch, const capture::RawRecord& record);
   void begin(const capture::RawRecord& record);
   void end(EventBatch& batch, const capture::RawRecord& record);

@@ -2,7 +2,9 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <new>
+#include <stdexcept>
 
 namespace xsigma::profiler::base {
 
@@ -25,11 +27,20 @@ void Deflater::deflate(std::string_view text, GzipPiece& piece) {
   constexpr size_t kFlushBytes = 16;
   piece.bytes.resize(deflateBound(&stream, text.size()) + kFlushBytes);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(piece.bytes.data());
-  stream.avail_out = static_cast<uInt>(piece.bytes.size());
-  ::deflate(&stream, Z_SYNC_FLUSH);
-  piece.bytes.resize(piece.bytes.size() - stream.avail_out);
+  constexpr size_t kMostAtOnce = size_t{1} << 30;  // zlib counts with 32 bits
+  size_t out_left = piece.bytes.size();
+  for (size_t in_left = text.size(); in_left != 0 || text.empty();) {
+    const size_t in = std::min(in_left, kMostAtOnce);
+    const size_t out = std::min(out_left, 2 * kMostAtOnce);
+    stream.avail_in = static_cast<uInt>(in);
+    stream.avail_out = static_cast<uInt>(out);
+    if (::deflate(&stream, in == in_left ? Z_SYNC_FLUSH : Z_NO_FLUSH) != Z_OK || stream.avail_in != 0) throw std::runtime_error("zlib could not deflate");
+    out_left -= out - stream.avail_out;
+    in_left -= in;
+    if (text.empty()) break;
+  }
+  piece.bytes.resize(piece.bytes.size() - out_left);
   piece.crc = static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
   piece.length = text.size();
   deflateReset(&stream);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -18,14 +19,14 @@ OutputFile::OutputFile(std::string path, std::string what) : path_(std::move(pat
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)), what_(std::move(other.what_)), temporary_(std::move(other.temporary_)), file_(std::exchange(other.file_, -1)) {}
+    : path_(std::move(other.path_)), what_(std::move(other.what_)), temporary_(std::move(other.temporary_)), target_(std::move(other.target_)), file_(std::exchange(other.file_, -1)) {}
 
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
   if (file_ < 0) return;
   close(file_);
-  unlink(temporary_.c_str());
+  if (!temporary_.empty()) unlink(temporary_.c_str());
   file_ = -1;
 }
 
@@ -47,6 +48,18 @@ Expected<OutputFile> OutputFile::create(std::string path, std::string what) {
     errno = EISDIR;
     return file.failed("creating it");
   }
+  const bool special = stat(file.path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+  if (special) file.temporary_.clear();  // a device or a pipe is written to, not replaced
+  if (char* const target = special ? nullptr : realpath(file.path_.c_str(), nullptr)) {  // nor is a link: what it leads to is
+    if (file.path_ != target) file.temporary_.replace(0, file.path_.size(), target);
+    file.target_ = target;
+    std::free(target);
+  }
+  if (special) {
+    file.file_ = open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.file_ < 0) return file.failed("opening it");
+    return file;
+  }
   file.file_ = open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file.file_ < 0) return file.failed("creating it");
   return file;
@@ -63,8 +76,10 @@ Status OutputFile::write(std::string_view bytes) {
 }
 
 Status OutputFile::finish() {
-  if (fsync(file_) != 0) return failed("writing it");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return failed("naming it");
+  if (!temporary_.empty()) {
+    if (fsync(file_) != 0) return failed("writing it");
+    if (rename(temporary_.c_str(), target_.empty() ? path_.c_str() : target_.c_str()) != 0) return failed("naming it");
+  }
   close(file_);
   file_ = -1;
   return {};

@@ -27,7 +27,8 @@ class OutputFile {
 
   std::string path_;
   std::string what_;
-  std::string temporary_;
+  std::string temporary_;  // "" for what is no file: a device, a pipe
+  std::string target_;     // where the path leads, if it is there already
   int file_ = -1;
 };
 

@@ -25,7 +25,9 @@ class TickClock {
 
     bool holds(uint64_t ticks) const noexcept { return ticks >= first_tick && ticks < end_tick; }
     int64_t toNs(uint64_t ticks) const noexcept {
-      const double distance = static_cast<double>(static_cast<int64_t>(ticks - from_tick)) * ns_per_tick;
+      constexpr double kFarthest = 1e18;  // 30 years: beyond lies damage
+      const double exact = static_cast<double>(static_cast<int64_t>(ticks - from_tick)) * ns_per_tick;
+      const double distance = exact > kFarthest ? kFarthest : exact < -kFarthest ? -kFarthest : exact;
       const int64_t ns = from_ns + static_cast<int64_t>(distance < 0 ? distance - 0.5 : distance + 0.5);
       return ns < most_ns ? ns : most_ns;
     }

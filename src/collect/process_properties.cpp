@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -47,15 +48,21 @@ std::string hostName() {
 }  // namespace
 
 std::string distributedInfo() {
-  for (const Launcher& launcher : kLaunchers) {
-    const std::optional<int64_t> rank = environmentNumber(launcher.rank);
-    if (!rank) continue;
-    const int64_t size = environmentNumber(launcher.size).value_or(*rank + 1);
-    std::string out = fmt::format("{{\"backend\": \"\", \"rank\": {}, \"world_size\": {}, \"launcher\": \"{}\"", *rank, size, launcher.name);
-    if (const auto local = environmentNumber(launcher.local_rank)) out += fmt::format(", \"local_rank\": {}", *local);
-    return out + "}";
+  const Launcher* chosen = nullptr;
+  // One that tells rank and size, if there is one; some that start others tell the rank alone.
+  for (const bool with_size : {true, false}) {
+    for (const Launcher& launcher : kLaunchers) {
+      const bool fits = environmentNumber(launcher.rank) && (!with_size || environmentNumber(launcher.size));
+      if (chosen == nullptr && fits) chosen = &launcher;
+    }
   }
-  return R"({"backend": "", "rank": 0, "world_size": 1})";
+  if (chosen == nullptr) return R"({"backend": "", "rank": 0, "world_size": 1})";
+  constexpr int64_t kMostRank = INT32_MAX;
+  const int64_t rank = std::min(*environmentNumber(chosen->rank), kMostRank);
+  const int64_t size = environmentNumber(chosen->size).value_or(rank + 1);
+  std::string out = fmt::format("{{\"backend\": \"\", \"rank\": {}, \"world_size\": {}, \"launcher\": \"{}\"", rank, size, chosen->name);
+  if (const auto local = environmentNumber(chosen->local_rank)) out += fmt::format(", \"local_rank\": {}", *local);
+  return out + "}";
 }
 
 void addProcessProperties(capture::Sink& sink) {

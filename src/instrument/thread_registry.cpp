@@ -228,6 +228,7 @@ void forgetOtherThreads() noexcept {
     slot->recording = 0;
     slot->synced_word = 0;
     for (capture::Writer& writer : slot->others) writer.detach();
+    for (base::PerfCounters& counters : slot->perf) counters.close();  // they count the parent's thread
     if (slot == gate.slot) {
       gate.first.detach();
       gate.expected.store(kStale, std::memory_order_relaxed);

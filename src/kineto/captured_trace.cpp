@@ -39,8 +39,9 @@ class ActivityView final : public libkineto::ITraceActivity {
 
 const std::vector<const libkineto::ITraceActivity*>* CapturedTrace::activities() {
   std::call_once(viewed_, [this] {
+    if (trace_only_) return;
     auto table = std::make_shared<KinetoEvent::Table>();
-    table->events = assemble::tabulate(assembleTrace(capture_));
+    table->events = assemble::tabulate(assembleTrace(capture_), deadline_);
     for (size_t i = 0; i < table->events->entries.size(); ++i) {
       owned_.push_back(std::make_unique<ActivityView>(table, i));
       views_.push_back(owned_.back().get());
@@ -50,7 +51,9 @@ const std::vector<const libkineto::ITraceActivity*>* CapturedTrace::activities()
 }
 
 void CapturedTrace::save(const std::string& path) {
-  const Expected<ExportReport> report = exportCapture(capture_, path);
+  ExportOptions options;
+  options.deadline = deadline_;
+  const Expected<ExportReport> report = exportCapture(capture_, path, options);
   if (!report) throw ProfilerError(report.message());
 }
 

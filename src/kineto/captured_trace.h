@@ -7,12 +7,14 @@
 
 #include "kineto/ActivityTraceInterface.h"
 #include "xsigma/profiler/capture.h"
+#include "xsigma/profiler/observer.h"
 
 namespace xsigma::profiler {
 
 class CapturedTrace final : public libkineto::ActivityTraceInterface {
  public:
-  explicit CapturedTrace(Capture capture) : capture_(std::move(capture)) {}
+  CapturedTrace(Capture capture, const ExperimentalConfig& config)
+      : capture_(std::move(capture)), deadline_(config.assembly_deadline), trace_only_(config.trace_only) {}
 
   // Put together when first asked for; any thread.
   const std::vector<const libkineto::ITraceActivity*>* activities() override;
@@ -20,6 +22,8 @@ class CapturedTrace final : public libkineto::ActivityTraceInterface {
 
  private:
   Capture capture_;
+  std::chrono::nanoseconds deadline_;
+  bool trace_only_;
   std::once_flag viewed_;
   std::vector<std::unique_ptr<libkineto::ITraceActivity>> owned_;
   std::vector<const libkineto::ITraceActivity*> views_;

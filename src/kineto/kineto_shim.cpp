@@ -111,10 +111,15 @@ void TraceWrapper::transferCpuTrace(int64_t end_time) {
   if (cpu_trace_ == nullptr) throw ProfilerError("This trace has been handed over already. Make a new TraceWrapper");
   cpu_trace_->span.endTime = end_time;
   const std::unique_ptr<libkineto::CpuTraceBuffer> buffer = std::move(cpu_trace_);
-  const std::shared_ptr<session::ProfilerSession> run = shimRun();
+  const std::shared_ptr<session::ProfilerSession> run = currentRun();
   if (run == nullptr) return base::warn(fmt::format("transferCpuTrace: no trace is running; {} activities are dropped", buffer->activities.size()));
   for (const std::unique_ptr<libkineto::GenericTraceActivity>& activity : buffer->activities) {
-    const std::string members = activity->metadataJson();
+    std::string members = activity->metadataJson();
+    if (!members.empty() && !base::isJsonMembers(members)) {
+      base::warn(fmt::format("transferCpuTrace: the metadata of '{}' is not JSON, and is left out: {}. Quote texts with addMetadataQuoted", activity->activityName,
+                             members.substr(0, 200)));
+      members.clear();
+    }
     run->report(givenEvent(*activity, members));
   }
 }
@@ -161,7 +166,7 @@ ActivityTraceWrapper stopTrace() {
     run = std::move(shim().run);
   }
   if (run == nullptr) throw ProfilerError("No trace is running. Call startTrace() first");
-  return ActivityTraceWrapper(std::make_unique<CapturedTrace>(run->stop()));
+  return ActivityTraceWrapper(std::make_unique<CapturedTrace>(run->stop(), run->config().experimental_config));
 }
 
 void toggleCollectionDynamic(bool enable) {

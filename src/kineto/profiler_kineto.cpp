@@ -24,7 +24,7 @@ namespace {
 // The sessions that other threads can join: the one that was enabled last comes first.
 struct Joinable {
   std::mutex mutex;
-  std::vector<std::shared_ptr<State>> states;
+  std::vector<std::weak_ptr<State>> states;  // they belong to those who enabled them: a thread that ends takes its session along
 };
 Joinable& joinable() {
   static auto& one = *new Joinable;
@@ -57,6 +57,7 @@ void enable(const ProfilerConfig& config, const std::set<ActivityType>& activiti
   const ProfilerConfig planned = plan.config;
   session->run = orThrow(session::ProfilerSession::start(std::move(plan)));
   session->callback = std::move(callback);
+  session->process_id = getpid();
   const auto state = std::make_shared<State>(planned, session);
   ProfilerStateBase::push(state);
   session->run->join();
@@ -68,7 +69,13 @@ void enable(const ProfilerConfig& config, const std::set<ActivityType>& activiti
 
 std::shared_ptr<State> joinableState() {
   const std::lock_guard lock(joinable().mutex);
-  return joinable().states.empty() ? nullptr : joinable().states.back();
+  std::vector<std::weak_ptr<State>>& states = joinable().states;
+  while (!states.empty()) {
+    std::shared_ptr<State> last = states.back().lock();
+    if (last != nullptr && last->session().process_id == getpid() && last->session().run->running()) return last;
+    states.pop_back();
+  }
+  return nullptr;
 }
 
 KinetoThreadLocalState::KinetoThreadLocalState(ProfilerConfig config, std::shared_ptr<Session> session)
@@ -78,7 +85,6 @@ KinetoThreadLocalState::~KinetoThreadLocalState() = default;
 std::shared_ptr<State> KinetoThreadLocalState::get(bool global) { return std::dynamic_pointer_cast<State>(ProfilerStateBase::get(global)); }
 
 void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities) {
-  if (config.state == ProfilerState::NVTX || config.state == ProfilerState::ITT) return;
   const session::SessionPlan plan = orThrow(session::planSession(config, activities, {}));
   if (const Status status = session::warmUp(plan); !status) throw ProfilerError(status.message());
 }
@@ -109,8 +115,8 @@ std::unique_ptr<ProfilerResult> disableProfiler() {
   state->finish();
   {
     const std::lock_guard lock(joinable().mutex);
-    std::vector<std::shared_ptr<State>>& states = joinable().states;
-    states.erase(std::remove(states.begin(), states.end(), state), states.end());
+    std::vector<std::weak_ptr<State>>& states = joinable().states;
+    states.erase(std::remove_if(states.begin(), states.end(), [&](const std::weak_ptr<State>& each) { return each.lock() == state; }), states.end());
   }
   state->removeCallback();
   State::Session& session = state->session();
@@ -122,7 +128,8 @@ std::unique_ptr<ProfilerResult> disableProfiler() {
 bool isProfilerEnabledInMainThread() { return joinableState() != nullptr; }
 
 void enableProfilerInChildThread() {
-  const std::shared_ptr<State> state = joinableState();
+  std::shared_ptr<State> state = joinableState();
+  if (const auto counted = membership.counted.lock(); membership.count != 0 && counted != nullptr && counted->session().run->running()) state = counted;
   if (state == nullptr) throw ProfilerError("Profiler is not enabled in main thread. Ask isProfilerEnabledInMainThread() before joining");
   if (membership.counted.lock() != state) membership = {};  // that session is over
   membership.counted = state;

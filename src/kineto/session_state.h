@@ -11,6 +11,7 @@ namespace xsigma::profiler {
 struct KinetoThreadLocalState::Session {
   std::shared_ptr<session::ProfilerSession> run;
   post_process_t callback;
+  int process_id = 0;  // a forked child has a copy that is not its own
 };
 
 // The one that other threads can join. Null if there is none.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "xsigma/profiler/observer.h"
@@ -22,17 +23,18 @@ thread_local std::shared_ptr<ProfilerStateBase> own_state;
 
 }  // namespace
 
-ProfilerStateBase::ProfilerStateBase(ProfilerConfig config) : config_(std::move(config)) {}
+ProfilerStateBase::ProfilerStateBase(ProfilerConfig config) : config_(std::move(config)), process_id_(getpid()) {}
 
 ProfilerStateBase::~ProfilerStateBase() { removeCallback(); }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get(bool global) {
   if (!global) {
-    if (own_state != nullptr && own_state->finished_) own_state = nullptr;
+    if (own_state != nullptr && (own_state->finished_ || own_state->process_id_ != getpid())) own_state = nullptr;
     return own_state;
   }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
+  if (slot.state != nullptr && slot.state->process_id_ != getpid()) slot.state = nullptr;  // the parent's
   return slot.state;
 }
 
@@ -50,7 +52,7 @@ void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
   }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
-  if (slot.state != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled for all threads. {}", kAdvice));
+  if (slot.state != nullptr && slot.state->process_id_ == getpid()) throw ProfilerError(fmt::format("Profiler is already enabled for all threads. {}", kAdvice));
   slot.state = std::move(state);
 }
 

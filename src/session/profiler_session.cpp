@@ -8,7 +8,6 @@
 #include "base/process_barrier.h"
 #include "capture/mark_codec.h"
 #include "collect/clock_choice.h"
-#include "collect/follow_fork.h"
 #include "instrument/scope_entry.h"
 
 namespace xsigma::profiler::session {
@@ -67,7 +66,6 @@ Expected<std::shared_ptr<ProfilerSession>> ProfilerSession::start(SessionPlan pl
   audience.performance_events = config.experimental_config.performance_events;
   Expected<std::unique_ptr<collect::LiveCapture>> live = collect::LiveCapture::start(options, audience);
   if (!live) return live.status();
-  if (options.follow_fork) collect::followForks(options, (*live)->session());
   session->live_ = std::move(*live);
   addConfigProperties(*session->live_, config);
   return session;

@@ -61,7 +61,7 @@ Status checkExperimental(const ProfilerConfig& config) {
   if (wanted.capture_overload_names) return refused("ExperimentalConfig::capture_overload_names", "ranges of this library have no overload names. Leave it out");
   if (wanted.adjust_timestamps) return refused("ExperimentalConfig::adjust_timestamps", "there are no Vulkan events here. Leave it out");
   if (!wanted.custom_profiler_config.empty()) return refused("ExperimentalConfig::custom_profiler_config", "no backend that takes text is in this build. Leave it empty");
-  if (wanted.trace_only && config.with_stack) return refused("ExperimentalConfig::trace_only with with_stack", "stacks are told by events(). Drop one of the two");
+  if (wanted.trace_only && config.with_stack) return refused("ExperimentalConfig::trace_only with with_stack", "as in PyTorch, the two do not go together. Drop one of them");
   if (wanted.assembly_deadline.count() < 0) return refused("ExperimentalConfig::assembly_deadline below zero", "time does not go back. Use 0 for no deadline");
   return base::checkPerfEvents(wanted.performance_events);
 }
@@ -81,6 +81,7 @@ Expected<SessionPlan> planSession(const ProfilerConfig& config, const std::set<A
   Expected<CaptureOptions> options = collect::withEnvironment(plan.config.experimental_config.capture);
   if (!options) return options.status();
   if (Status status = collect::checkOptions(*options); !status) return status;
+  if (options->follow_fork) return refused("ExperimentalConfig::capture.follow_fork", "a child would record all of its threads, whatever this session was asked for. Use startRecording");
   plan.config.experimental_config.capture = std::move(*options);
   if (plan.config.with_flops) plan.config.report_input_shapes = true;  // they are worked out from shapes
   return plan;

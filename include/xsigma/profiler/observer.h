@@ -133,6 +133,7 @@ class XSIGMA_PROFILER_API ProfilerStateBase {
   ProfilerConfig config_;
   CallbackHandle handle_ = INVALID_CALLBACK_HANDLE;
   std::atomic<bool> finished_{false};
+  int process_id_;  // a forked child has a copy that is not its own
 };
 
 // About the session that the calling thread is in, its own or that of all threads.

@@ -167,7 +167,7 @@ struct VisitOptions {
   std::chrono::nanoseconds deadline{0};  // 0 = none; after it what is there is given out, and the totals say so
 };
 
-// Gets the events of a trace. A batch may be moved from: it stays whole wherever it goes. The work is split in two: prepare() runs on several threads at once and turns a batch into whatever the visitor keeps
+// Gets the events of a trace. A batch may be moved from; its row() is good during the call. The work is split in two: prepare() runs on several threads at once and turns a batch into whatever the visitor keeps
 // at that place; accept() is called one place at a time, in an order that does not depend on the number of threads.
 class XSIGMA_PROFILER_API TraceVisitor {
  public:
@@ -179,7 +179,8 @@ class XSIGMA_PROFILER_API TraceVisitor {
   virtual bool accept(size_t place) = 0;
 };
 
-// Immutable; any thread may read it. Reading streams through the capture: memory does not grow with the number of scopes.
+// Immutable; any thread may read it. Reading streams through the capture: memory does not grow with the number of plain scopes, and by a few dozen bytes
+// for each op with a sequence number and each asynchronous or given event.
 class XSIGMA_PROFILER_API Trace {
  public:
   virtual ~Trace();

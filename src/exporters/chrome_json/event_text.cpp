@@ -154,7 +154,7 @@ void EventText::appendSlice(base::TextBuffer& out, const EventBatch& batch, cons
   appendPlace(out, batch, event, start_ns);
   out += ", \"dur\": ";
   appendMicroseconds(out, duration_ns);
-  if (event.details == kNoDetails && event.flags == 0 && !verbose_) {
+  if (event.details == kNoDetails && event.flags == 0 && event.id <= INT64_MAX && !verbose_) {
     out += ", \"args\": {";
     appendIds(out, event);
     out += "}}";

@@ -173,9 +173,11 @@ std::string tailText(const Trace& trace, const TraceTotals& totals, int64_t base
   std::string out = rowTexts(trace, totals, trace.info().start_ns - base_ns);
   out += linkTexts(totals, base_ns);
   out += spanTexts(trace.info(), totals, base_ns, options.numeric_ids_only);
+  const bool memory_wanted = property(trace, "profile_memory") != nullptr;
+  const char* const silent_memory = memory_wanted && totals.memory_events == 0 ? ", \"memory\": \"asked for, and nothing reported any\"" : "";
   out += fmt::format("\n],\n\"xsigmaAssembly\": {{\"complete\": {}, \"events\": {}, \"unfinished\": {}, \"unmatched\": {}, \"overlapping\": {}, "
-                     "\"memory_events\": {}}},\n\"traceName\": {}\n}}\n",
-                     totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, quoted(path));
+                     "\"memory_events\": {}{}}},\n\"traceName\": {}\n}}\n",
+                     totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, silent_memory, quoted(path));
   return out;
 }
 
