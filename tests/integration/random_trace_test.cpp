@@ -182,7 +182,8 @@ class RandomCapture {
     std::memcpy(&real, &bits, sizeof real);
     const InputValue list[] = {1, text};
     const InputValue inputs[] = {tensor, text, real, InputList(list), nullptr, true, static_cast<int64_t>(bits)};
-    const std::vector<KeywordValue> keywords = {{text, real}, {text.substr(0, text.size() / 2), text}, {"Ev Idx", 5}};
+    const std::string half = text.substr(0, text.size() / 2);
+    const std::vector<KeywordValue> keywords = {{text, real}, {half, text}, {"Ev Idx", 5}};
     if (random_() % 4 == 0) details.sequence_number = static_cast<int64_t>(random_() >> 1);
     if (random_() % 4 == 0) details.forward_thread = 1 + random_() % 3;
     if (random_() % 4 == 0) details.inputs = InputList(inputs);
