@@ -449,8 +449,13 @@ TEST_F(CountedEvents, HaveTheirOwnAndWhatIsInside) {
   const std::vector<uint64_t> outer = counters(*result, "outer");
   ASSERT_EQ(inner.size(), 1u);
   ASSERT_EQ(outer.size(), 1u);
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr uint64_t kMost = 3000;  // the sanitizer's own memory is touched as well
+#else
+  constexpr uint64_t kMost = 300;
+#endif
   EXPECT_GE(inner[0], 100u);
-  EXPECT_LT(inner[0], 300u);
+  EXPECT_LT(inner[0], kMost);
   EXPECT_GE(outer[0], inner[0] + 30);
 }
 
