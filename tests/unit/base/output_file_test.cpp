@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace xsigma::profiler::base {
 namespace {
@@ -44,6 +46,35 @@ TEST_F(OutputFileTest, HoldsWhatWasWrittenAndNothingElseIsLeft) {
   EXPECT_TRUE(file->finish().ok());
   EXPECT_EQ(contents(path_), "one, two");
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutputFileTest, APipeIsWrittenToAndStaysOne) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = contents(path_); });
+  {
+    Expected<OutputFile> file = OutputFile::create(path_, "the trace");
+    ASSERT_TRUE(file.ok()) << file.message();
+    EXPECT_TRUE(file->write("through the pipe").ok());
+    EXPECT_TRUE(file->finish().ok());
+  }
+  reader.join();
+  EXPECT_EQ(got, "through the pipe");
+  EXPECT_TRUE(fs::is_fifo(path_)) << "it was replaced by a file";
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutputFileTest, WhatALinkLeadsToIsReplacedNotTheLink) {
+  const std::string target = folder_ + "/elsewhere.json";
+  std::ofstream(target) << "old";
+  fs::create_symlink(target, path_);
+  Expected<OutputFile> file = OutputFile::create(path_, "the trace");
+  ASSERT_TRUE(file.ok()) << file.message();
+  EXPECT_TRUE(file->write("new").ok());
+  EXPECT_TRUE(file->finish().ok());
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_EQ(contents(target), "new");
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(OutputFileTest, TheOldFileStaysUntilTheNewOneIsWhole) {

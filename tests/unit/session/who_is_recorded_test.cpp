@@ -1,5 +1,7 @@
 // Who is recorded: the thread that enabled, those that joined, or all of them; and what of it.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <future>
 #include <string>
@@ -318,6 +320,52 @@ TEST(TheSwitchOfTheThread, SilencesASession) {
     scopeCalled("silent");
   });
   EXPECT_EQ(names(*result), Names{"a"});
+}
+
+TEST(AChildThread, StaysInItsSessionWhenAnotherOneBegins) {
+  enableProfiler(kineto(), kCpu);
+  std::unique_ptr<ProfilerResult> second;
+  onThread([&] {
+    enableProfilerInChildThread();
+    onThread([&] {
+      enableProfiler(kineto(), kCpu);
+      scopeCalled("of the second");
+      second = disableProfiler();
+    });
+    std::thread other([] { enableProfiler(kineto(), kCpu); });  // ends without disabling: its session goes with it
+    other.join();
+    enableProfilerInChildThread();  // once more, while it is in the first
+    scopeCalled("of the first");
+    EXPECT_THROW(disableProfiler(), ProfilerError) << "it is not this thread's to end";
+    disableProfilerInChildThread();
+    disableProfilerInChildThread();
+    scopeCalled("after leaving");
+    EXPECT_THROW(disableProfilerInChildThread(), ProfilerError);
+  });
+  EXPECT_EQ(names(*disableProfiler()), Names{"of the first"});
+  EXPECT_EQ(names(*second), Names{"of the second"});
+  EXPECT_FALSE(isProfilerEnabledInMainThread());
+}
+
+TEST(AForkedChild, HasNoSessionOfItsParent) {
+  enableProfiler(kineto(), kCpu);
+  const pid_t child = fork();
+  if (child == 0) {
+    bool clean = !profilerEnabled() && !isProfilerEnabledInMainThread();
+    try {
+      enableProfiler(kineto(), kCpu);
+      scopeCalled("of the child");
+      clean &= names(*disableProfiler()) == Names{"of the child"};
+    } catch (const ProfilerError&) {
+      clean = false;
+    }
+    _exit(clean ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  scopeCalled("of the parent");
+  EXPECT_EQ(names(*disableProfiler()), Names{"of the parent"});
 }
 
 TEST(ASession, IsNoCallback) {
