@@ -21,7 +21,6 @@ struct AsyncEnd {
   uint64_t id = 0;
   uint32_t name = 0;
   uint32_t row = 0;
-  int64_t start_ns = 0;  // of a scope that ended on another thread
   int64_t end_ns = 0;
   bool scope = false;
 };

@@ -324,7 +324,6 @@ void ThreadStream::asyncEnd(const RawRecord& record) {
   end.row = part_.row;
   end.end_ns = toNs(record.ticks);
   end.scope = record.wide(3) != 0;
-  end.start_ns = end.scope ? toNs(record.wide(3)) : 0;
   leftovers_.async_ends.push_back(end);
 }
 

@@ -26,7 +26,7 @@ uint32_t registerSite(ScopeSite& site) noexcept {
 }
 
 ScopeToken leaveWithToken(ThreadSlot& slot, uint32_t head, uint64_t ticks, uint8_t dropped) noexcept {
-const uint64_t general = slot.single ? 0 : kGeneralEnd;
+  const uint64_t general = slot.single ? 0 : kGeneralEnd;
   const uint64_t reference = tokenReference(head, slot.epochHigh()) + droppedBits(dropped) + general;
   const bool any = dropped != slot.recording;
   slot.leave();

@@ -11,25 +11,14 @@
 #include <iterator>
 #include <string>
 
+#include "typed_xsp.h"
+
 namespace {
 
 using namespace xsigma::profiler;
+using test::Outcome;
+using test::xsp;
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int exit_code = -1;
-  std::string output;  // both streams
-};
-
-Outcome xsp(const std::string& arguments) {
-  Outcome outcome;
-  FILE* const pipe = popen((std::string(XSP_PATH) + " " + arguments + " 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer{};
-  while (const size_t bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.output.append(buffer.data(), bytes);
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
