@@ -10,6 +10,11 @@ using Entry = EventTable::Entry;
 
 bool isPoint(const TraceEvent& event) { return event.kind != TraceEventKind::slice && event.kind != TraceEventKind::async_slice; }
 
+// Stands around what begins later on its thread: slices, and those that only overlap because they outlived the scope around them.
+bool isAround(const TraceEvent& event) {
+  return event.kind == TraceEventKind::slice || (event.kind == TraceEventKind::async_slice && (event.flags & kEventOverlaps) != 0);
+}
+
 // By start; where starts tie, in the order of the begins on the thread, and points after the scope they are in.
 bool earlier(const Entry& a, const Entry& b) {
   const auto key = [](const Entry& entry) {
@@ -35,18 +40,21 @@ void deepenUnder(std::vector<Entry>& entries) {
   }
 }
 
-void findParents(std::vector<Entry>& entries, size_t rows) {
-  std::vector<std::vector<uint32_t>> open(rows);  // of each row: the latest entry at each depth
+void findParents(EventTable& table) {
+  std::vector<Entry>& entries = table.entries;
+  std::vector<std::vector<uint32_t>> open(table.totals.rows.size());  // of each row: the latest entry at each depth
+  table.last_of_row.assign(open.size(), kNoParent);
   for (uint32_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
     std::vector<uint32_t>& stack = open[entry.event.row];
+    table.last_of_row[entry.event.row] = i;
     const size_t depth = entry.event.depth;
     size_t around = std::min(depth, stack.size() + 1);
     // What ended on another thread is around nothing that began later, though its own thread did not know.
     const auto over = [&](uint32_t outer) { return outer == kNoParent || entries[outer].endNs() < entry.event.start_ns; };
     while (around > 0 && (around > stack.size() || over(stack[around - 1]))) --around;
     if (around > 0) entry.parent = stack[around - 1];
-    if (isPoint(entry.event)) continue;
+    if (!isAround(entry.event)) continue;
     stack.resize(depth + 1, kNoParent);
     stack[depth] = i;
   }
@@ -72,8 +80,21 @@ std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::ch
       deadline);
   std::stable_sort(table->entries.begin(), table->entries.end(), earlier);
   deepenUnder(table->entries);
-  findParents(table->entries, table->totals.rows.size());
+  findParents(*table);
   return table;
+}
+
+std::vector<std::string> stackOf(const EventTable& table, const Entry& entry, size_t most) {
+  std::vector<std::string> frames;
+  if (entry.details != nullptr && entry.details->stack != 0) {
+    frames = table.trace->stack(entry.details->stack);
+    if (frames.size() > most) frames.resize(most);
+    return frames;
+  }
+  for (uint32_t parent = entry.parent; parent != kNoParent && frames.size() < most; parent = table.entries[parent].parent) {
+    frames.emplace_back(table.trace->name(table.entries[parent].event.name).text);
+  }
+  return frames;
 }
 
 }  // namespace xsigma::profiler::assemble
