@@ -49,6 +49,13 @@ TEST(AProfile, EndsItsOwnSessionAmongThoseOfItsThread) {
   EXPECT_EQ(names(*disableProfiler()), (Names{"both", "ProfilerStep#1", "of the thread's own"}));
 }
 
+TEST(AProfile, MarksNoStepThatItDoesNotRecord) {
+  enableProfiler(kineto(), kCpu);
+  Profile profile(scheduled(byText("NWS")));
+  runSteps(profile, 4);
+  EXPECT_EQ(names(*disableProfiler()), (Names{"work 0", "work 1", "ProfilerStep#2", "work 2", "work 3"}));
+}
+
 TEST(AProfile, IsNotEndedByDisableProfiler) {
   for (const bool all : {true, false}) {
     ProfileOptions options;
