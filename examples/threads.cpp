@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <queue>
-#include <string>
 #include <thread>
 
 using namespace xsigma::profiler;
@@ -59,9 +58,9 @@ int main(int argc, char** argv) try {
   std::thread first([&] { work(queue, "worker 1", steps[0]); }), second([&] { work(queue, "worker 2", steps[1]); });
   for (uint64_t i = 1; i <= 200; ++i) queue.push(i * 1000);
   for (int i = 0; i < 2; ++i) queue.push(0);
-  first.join();
-  second.join();
-  for (const KeyAverage& row : guard.stop()->keyAverages(GroupBy{false, 0, true}).rows()) {  // by thread
+  first.join(), second.join();
+  const KeyAverages averages = guard.stop()->keyAverages(GroupBy{false, 0, true});  // by thread
+  for (const KeyAverage& row : averages.rows()) {
     std::printf("%-18s %-15s %4d calls %10.3f ms\n", row.thread.c_str(), row.name.c_str(), int(row.calls), double(row.self_cpu_ns) * 1e-6);
   }
   std::printf("%d steps\n", int(steps[0] + steps[1]));
