@@ -15,6 +15,7 @@
 #include "xsigma/profiler/events.h"
 #include "xsigma/profiler/export.h"
 #include "xsigma/profiler/ledger.h"
+#include "xsigma/profiler/memory.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/record.h"
 #include "xsigma/profiler/record_scope.h"
