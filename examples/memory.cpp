@@ -2,8 +2,6 @@
 #include <xsigma/profiler/profiler.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <memory_resource>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,66 +12,62 @@ namespace {
 
 ReportingResource memory;  // takes memory from the default resource and reports it
 using Matrix = std::pmr::vector<float>;
-constexpr size_t kWidth = 128;
-constexpr size_t kBatch = 256;
+constexpr size_t kSize = 128;
 
-Matrix matrix(size_t rows) { return Matrix(rows * kWidth, 0.01f, &memory); }
+Matrix matrix(MemoryCategory category) {
+  const MemoryCategoryGuard guard(category);
+  return Matrix(kSize * kSize, 0.01f, &memory);
+}
 
-Matrix multiply(const Matrix& a, const Matrix& weights) {
+void multiply(const Matrix& a, const Matrix& weights, Matrix& result) {
   XSIGMA_PROFILE_FUNCTION();
-  const Matrix transposed(weights, &memory);  // released before this scope ends: temporary
-  Matrix result = matrix(a.size() / kWidth);
-  for (size_t i = 0; i < a.size(); ++i) result[i - i % kWidth + i % kWidth] += a[i] * transposed[i % transposed.size()];
-  return result;
+  Matrix columns(weights.size(), &memory);  // under no guard, and gone when this scope ends: temporary
+  for (size_t i = 0; i < weights.size(); ++i) columns[i % kSize * kSize + i / kSize] = weights[i];
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = 0;
+    for (size_t k = 0; k < kSize; ++k) result[i] += a[i / kSize * kSize + k] * columns[i % kSize * kSize + k];
+  }
 }
 
 struct Layer {
-  Matrix weights;
-  Matrix momentum;
+  Matrix weights = matrix(MemoryCategory::parameter);
+  Matrix momentum = matrix(MemoryCategory::optimizer_state);
 };
 
-std::vector<Layer> makeModel(size_t layers) {
-  XSIGMA_PROFILE_SCOPE("make model");
-  std::vector<Layer> model;
-  for (size_t i = 0; i < layers; ++i) {
-    const MemoryCategoryGuard parameter(MemoryCategory::parameter);
-    Matrix weights = matrix(kWidth);
-    const MemoryCategoryGuard state(MemoryCategory::optimizer_state);
-    model.push_back({std::move(weights), matrix(kWidth)});
-  }
-  return model;
-}
-
-void trainStep(std::vector<Layer>& model, std::pmr::vector<Matrix>& history) {
+void trainStep(std::vector<Layer>& model, std::vector<Matrix>& log) {
   XSIGMA_PROFILE_SCOPE("train step");
-  const MemoryCategoryGuard activation(MemoryCategory::activation);
   std::vector<Matrix> outputs;
   {
     XSIGMA_PROFILE_SCOPE("forward");
-    outputs.push_back(matrix(kBatch));
-    for (const Layer& layer : model) outputs.push_back(multiply(outputs.back(), layer.weights));
+    outputs.push_back(matrix(MemoryCategory::input));
+    for (const Layer& layer : model) {
+      outputs.push_back(matrix(MemoryCategory::activation));
+      multiply(outputs[outputs.size() - 2], layer.weights, outputs.back());
+    }
   }
-  XSIGMA_PROFILE_SCOPE("backward");
-  for (size_t i = model.size(); i-- > 0; outputs.pop_back()) {
-    const MemoryCategoryGuard gradient(MemoryCategory::gradient);
-    const Matrix step = multiply(outputs[i], model[i].weights);
-    for (size_t j = 0; j < model[i].weights.size(); ++j) model[i].weights[j] -= 1e-6f * (model[i].momentum[j] += step[j]);
+  {
+    XSIGMA_PROFILE_SCOPE("backward");
+    for (size_t i = model.size(); i-- > 0; outputs.pop_back()) {
+      Matrix gradient = matrix(MemoryCategory::gradient);
+      multiply(model[i].weights, outputs.back(), gradient);
+      for (size_t j = 0; j < gradient.size(); ++j) model[i].weights[j] -= 1e-3f * (model[i].momentum[j] += gradient[j]);
+    }
   }
-  XSIGMA_PROFILE_SCOPE("keep for the log");  // the leak of this program: nobody ever looks at it
-  history.push_back(outputs.front());
+  XSIGMA_PROFILE_SCOPE("keep for the log");  // the mistake of this program: nobody ever throws it away
+  log.push_back(Matrix(outputs.front(), &memory));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "memory";
-  std::pmr::vector<Matrix> history(&memory);
+  std::vector<Matrix> log;
   try {
     startMemoryProfile();
-    std::thread trainer([&] {
-      setThreadName("trainer");
-      std::vector<Layer> model = makeModel(6);
-      for (int i = 0; i < 12; ++i) trainStep(model, history);
+    std::thread trainer([&log] {
+      XSIGMA_PROFILE_SCOPE("train");
+      std::vector<Layer> model(6);
+      for (int i = 0; i < 12; ++i) trainStep(model, log);
     });
     trainer.join();
     stopMemoryProfile();
@@ -82,6 +76,6 @@ int main(int argc, char** argv) {
     std::printf("%s", memoryProfile().summary().c_str());
   } catch (const ProfilerError& error) {
     std::fprintf(stderr, "not profiled: %s\n", error.what());
-    return EXIT_FAILURE;
+    return 1;
   }
 }
