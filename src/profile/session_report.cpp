@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "xsigma/profiler/memory_profile.h"
 
 namespace xsigma::profiler::profile {
 namespace {
@@ -59,13 +60,11 @@ std::string treeJson(const ScopeNode& node) {
 }
 
 // The most that was held at once of what was allocated since the start.
-int64_t peakBytes(const ProfilerResult& result) {
-  int64_t held = 0;
-  int64_t peak = 0;
-  for (const KinetoEvent& event : result.events()) {
-    if (event.name() != "[memory]" || event.deviceType() != DeviceType::CPU) continue;
-    held += event.nBytes();
-    peak = std::max(peak, held);
+uint64_t peakBytes(const ProfilerResult& result) {
+  uint64_t peak = 0;
+  const MemoryProfile memory = analyzeMemory(result.capture());
+  for (const MemoryDevice& each : memory.devices) {
+    if (each.device.type == DeviceType::CPU) peak = std::max(peak, each.peak.bytes);
   }
   return peak;
 }
