@@ -1,6 +1,7 @@
 // A Profile from action to action: what starts, what stops, what is ready, what is kept.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "../warnings.h"
@@ -220,14 +221,21 @@ TEST(AProfile, LeavesOutACycleThatCannotStartAndGoesOn) {
 }
 
 TEST(AProfile, OfACaptureFileWritesOneFilePerCycle) {
-  const Folder folder;
-  ProfileOptions options = scheduled(byText("SNS"));
-  options.experimental_config.capture.path = folder / "run.xst";
-  Profile profile(std::move(options));
-  runSteps(profile, 3);
-  EXPECT_EQ(folder.files(), (Names{"run.2.xst", "run.xst"}));
-  EXPECT_EQ(profile.result()->capture().ledger().recorded, 2u);
-  EXPECT_EQ(openCapture(folder / "run.xst").value().ledger().recorded, 2u);
+  for (const bool by_environment : {false, true}) {
+    const Folder folder;
+    ProfileOptions options = scheduled(byText("SNS"));
+    if (by_environment) {
+      setenv("XSIGMA_PROFILER_FILE", (folder / "run.xst").c_str(), 1);
+    } else {
+      options.experimental_config.capture.path = folder / "run.xst";
+    }
+    Profile profile(std::move(options));
+    runSteps(profile, 3);
+    unsetenv("XSIGMA_PROFILER_FILE");
+    EXPECT_EQ(folder.files(), (Names{"run.2.xst", "run.xst"}));
+    EXPECT_EQ(profile.result()->capture().ledger().recorded, 2u);
+    EXPECT_EQ(openCapture(folder / "run.xst").value().ledger().recorded, 2u);
+  }
 }
 
 }  // namespace
