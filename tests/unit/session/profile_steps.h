@@ -1,6 +1,8 @@
 // A Profile that goes through a schedule written as text.
 #pragma once
 
+#include <regex.h>
+
 #include <string>
 
 #include "../profiled.h"
@@ -30,6 +32,16 @@ inline void runSteps(Profile& profile, int64_t steps) {
     profile.step();
   }
   profile.stop();
+}
+
+// The whole text, by an extended regular expression. (std::regex does not pass GCC's own warnings in sanitized builds.)
+inline bool matches(const std::string& text, const std::string& pattern) {
+  regex_t compiled;
+  if (regcomp(&compiled, ("^(" + pattern + ")$").c_str(), REG_EXTENDED | REG_NOSUB) != 0)
+    throw std::runtime_error("no pattern: " + pattern);
+  const bool found = regexec(&compiled, text.c_str(), 0, nullptr, 0) == 0;
+  regfree(&compiled);
+  return found;
 }
 
 }  // namespace xsigma::profiler::profiled
