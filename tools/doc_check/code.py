@@ -98,12 +98,12 @@ def fragments_program(place, blocks):
 
 
 def programs_of(page, place):
-    """name -> source: docs_<page> for the fragments, docs_<page>_program_<n> for each block with a main of its own."""
-    stem = "docs_" + page.path.stem.lower()
+    """name -> source: <page> for the fragments, <page>_program_<n> for each block with a main of its own."""
+    stem = page.path.stem.lower()
     programs, fragments = {}, []
     for block in (block for block in page.blocks if block.language == "cpp"):
         if re.search(r"\bint main\(", block.text):
-            name = f"{stem}_program_{sum(1 for known in programs) + 1}"
+            name = f"{stem}_program_{len(programs) + 1}"
             programs[name] = f'#line {block.line} "{place}"\n{block.text}\n'
         else:
             fragments.append(block)

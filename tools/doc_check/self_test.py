@@ -83,8 +83,8 @@ def _faults(root, files):
 
 def _code_failures(path):
     programs = code.programs_of(Page(path, SHOWN), "docs/a.md")
-    text = programs.get("docs_a", "")
-    failures = [] if set(programs) == {"docs_a", "docs_a_program_1"} else [f"programs made of a page: {sorted(programs)}"]
+    text = programs.get("a", "")
+    failures = [] if set(programs) == {"a", "a_program_1"} else [f"programs made of a page: {sorted(programs)}"]
     for wanted in ("int a = 1;", "if (!(a == 1)) fail(", "#include <map>\n", "++a;\n}\n}\n", "struct S {\n};\nvoid run()", "true, fragment_at_"):
         if wanted not in text:
             failures.append(f"not in the program made of a page: {wanted!r}")
