@@ -1,9 +1,15 @@
-#include "analysis/flops.h"
+#include "xsigma/profiler/flops.h"
 
 #include <algorithm>
-#include <iterator>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
 
-namespace xsigma::profiler::analysis {
+#include "base/log.h"
+
+namespace xsigma::profiler {
 namespace {
 
 using Inputs = std::vector<RecordedInput>;
@@ -71,25 +77,77 @@ uint64_t conv2d(const Inputs& inputs) {
     out[i] = ((*input)[i + 2] + 2 * padding[i] - reach) / stride[i] + 1;
     if (out[i] <= 0) return 0;
   }
-  return product({2, (*input)[0], out[0], out[1], (*weight)[2], (*weight)[3], (*input)[1], (*weight)[0]}) / static_cast<uint64_t>(inputs[6].integer);
+  return product({2, (*input)[0], out[0], out[1], (*weight)[2], (*weight)[3], (*input)[1], (*weight)[0]}) /
+         static_cast<uint64_t>(inputs[6].integer);
 }
 
 struct Formula {
-  std::string_view name;
-  uint64_t (*flops)(const Inputs&);
+  explicit Formula(FlopsFormula formula) : call(std::move(formula)) {}
+  FlopsFormula call;
+  std::once_flag warned;
 };
 
-constexpr Formula kFormulas[] = {
-    {"mm", mm}, {"addmm", addmm}, {"bmm", bmm}, {"baddbmm", baddbmm}, {"conv2d", conv2d}, {"add", elementwise}, {"mul", elementwise},
+struct Registry {
+  std::shared_mutex mutex;
+  std::map<std::string, std::shared_ptr<Formula>, std::less<>> formulas;
+
+  Registry() {
+    const auto add = [this](const char* name, uint64_t (*formula)(const Inputs&)) { formulas[name] = std::make_shared<Formula>(formula); };
+    add("mm", mm);
+    add("addmm", addmm);
+    add("bmm", bmm);
+    add("baddbmm", baddbmm);
+    add("conv2d", conv2d);
+    add("add", elementwise);
+    add("mul", elementwise);
+  }
 };
+
+// Never destroyed: a result may be read after main.
+Registry& registry() {
+  static auto& all = *new Registry;
+  return all;
+}
+
+std::string_view plainName(std::string_view name) {
+  constexpr std::string_view kPrefix = "aten::";
+  if (name.substr(0, kPrefix.size()) == kPrefix) name.remove_prefix(kPrefix.size());
+  return name;
+}
 
 }  // namespace
 
-uint64_t flopsOf(std::string_view name, const Inputs& inputs) {
-  constexpr std::string_view kPrefix = "aten::";
-  if (name.substr(0, kPrefix.size()) == kPrefix) name.remove_prefix(kPrefix.size());
-  const Formula* const found = std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const Formula& each) { return each.name == name; });
-  return found != std::end(kFormulas) ? found->flops(inputs) : 0;
+void registerFlops(std::string_view name, FlopsFormula formula) {
+  Registry& all = registry();
+  const std::string key(plainName(name));
+  const std::unique_lock lock(all.mutex);
+  if (formula) {
+    all.formulas[key] = std::make_shared<Formula>(std::move(formula));
+  } else {
+    all.formulas.erase(key);
+  }
 }
 
-}  // namespace xsigma::profiler::analysis
+// The formula runs without the lock: it may register others.
+uint64_t flopsOf(std::string_view name, const Inputs& inputs) {
+  Registry& all = registry();
+  std::shared_ptr<Formula> formula;
+  {
+    const std::shared_lock lock(all.mutex);
+    const auto found = all.formulas.find(plainName(name));
+    if (found == all.formulas.end()) return 0;
+    formula = found->second;
+  }
+  std::string why = "something that is no std::exception";
+  try {
+    return formula->call(inputs);
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+  }
+  std::call_once(formula->warned,
+                 [&] { base::warn("the FLOPs formula of '" + std::string(name) + "' threw: " + why + ". Such calls count 0"); });
+  return 0;
+}
+
+}  // namespace xsigma::profiler

@@ -35,11 +35,14 @@ void deepenUnder(std::vector<Entry>& entries) {
   }
 }
 
-void findParents(std::vector<Entry>& entries, size_t rows) {
-  std::vector<std::vector<uint32_t>> open(rows);  // of each row: the latest entry at each depth
+void findParents(EventTable& table) {
+  std::vector<Entry>& entries = table.entries;
+  std::vector<std::vector<uint32_t>> open(table.totals.rows.size());  // of each row: the latest entry at each depth
+  table.last_of_row.assign(open.size(), kNoParent);
   for (uint32_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
     std::vector<uint32_t>& stack = open[entry.event.row];
+    table.last_of_row[entry.event.row] = i;
     const size_t depth = entry.event.depth;
     size_t around = std::min(depth, stack.size() + 1);
     // What ended on another thread is around nothing that began later, though its own thread did not know.
@@ -72,8 +75,21 @@ std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::ch
       deadline);
   std::stable_sort(table->entries.begin(), table->entries.end(), earlier);
   deepenUnder(table->entries);
-  findParents(table->entries, table->totals.rows.size());
+  findParents(*table);
   return table;
+}
+
+std::vector<std::string> stackOf(const EventTable& table, const Entry& entry, size_t most) {
+  std::vector<std::string> frames;
+  if (entry.details != nullptr && entry.details->stack != 0) {
+    frames = table.trace->stack(entry.details->stack);
+    if (frames.size() > most) frames.resize(most);
+    return frames;
+  }
+  for (uint32_t parent = entry.parent; parent != kNoParent && frames.size() < most; parent = table.entries[parent].parent) {
+    frames.emplace_back(table.trace->name(table.entries[parent].event.name).text);
+  }
+  return frames;
 }
 
 }  // namespace xsigma::profiler::assemble

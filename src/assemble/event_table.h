@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "xsigma/profiler/trace.h"
@@ -23,12 +24,16 @@ struct EventTable {
   std::shared_ptr<const Trace> trace;
   TraceTotals totals;
   std::vector<Entry> entries;
-  std::vector<EventBatch> batches;  // what the details lie in
+  std::vector<uint32_t> last_of_row;  // the entry after which a row has no other; kNoParent for an empty row
+  std::vector<EventBatch> batches;    // what the details lie in
 
   const TraceRow& row(const Entry& entry) const { return totals.rows[entry.event.row]; }
 };
 
 // About 80 bytes an event. After the deadline (0 = none) the table is what there is, and totals.complete is false.
 std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline = {});
+
+// Innermost first: the native frames at its begin where they were recorded, otherwise the scopes around it. At most so many.
+std::vector<std::string> stackOf(const EventTable& table, const EventTable::Entry& entry, size_t most = SIZE_MAX);
 
 }  // namespace xsigma::profiler::assemble

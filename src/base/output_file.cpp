@@ -19,7 +19,11 @@ OutputFile::OutputFile(std::string path, std::string what) : path_(std::move(pat
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)), what_(std::move(other.what_)), temporary_(std::move(other.temporary_)), target_(std::move(other.target_)), file_(std::exchange(other.file_, -1)) {}
+    : path_(std::move(other.path_)),
+      what_(std::move(other.what_)),
+      temporary_(std::move(other.temporary_)),
+      target_(std::move(other.target_)),
+      file_(std::exchange(other.file_, -1)) {}
 
 OutputFile::~OutputFile() { discard(); }
 
@@ -31,9 +35,10 @@ void OutputFile::discard() noexcept {
 }
 
 Status OutputFile::failed(const char* step) {
-  Status status(StatusCode::io_error, fmt::format("cannot save {} as '{}': {}: {}. Choose a folder that exists, can be written to and has room; "
-                                                  "folders are not created",
-                                                  what_, path_, step, std::strerror(errno)));
+  Status status(StatusCode::io_error,
+                fmt::format("cannot save {} as '{}': {}: {}. Choose a folder that exists, can be written to and has room; "
+                            "folders are not created",
+                            what_, path_, step, std::strerror(errno)));
   discard();
   return status;
 }
@@ -43,13 +48,13 @@ Expected<OutputFile> OutputFile::create(std::string path, std::string what) {
   if (file.path_.empty()) {
     return Status(StatusCode::invalid_argument, fmt::format("cannot save {}: the path is empty. Name a file", file.what_));
   }
-  struct stat about{};
+  struct stat about {};
   if (stat(file.path_.c_str(), &about) == 0 && S_ISDIR(about.st_mode)) {
     errno = EISDIR;
     return file.failed("creating it");
   }
   const bool special = stat(file.path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
-  if (special) file.temporary_.clear();  // a device or a pipe is written to, not replaced
+  if (special) file.temporary_.clear();                                                  // a device or a pipe is written to, not replaced
   if (char* const target = special ? nullptr : realpath(file.path_.c_str(), nullptr)) {  // nor is a link: what it leads to is
     if (file.path_ != target) file.temporary_.replace(0, file.path_.size(), target);
     file.target_ = target;
@@ -83,6 +88,13 @@ Status OutputFile::finish() {
   close(file_);
   file_ = -1;
   return {};
+}
+
+Status writeFile(const std::string& path, const std::string& what, std::string_view bytes) {
+  Expected<OutputFile> file = OutputFile::create(path, what);
+  if (!file) return file.status();
+  if (Status status = file->write(bytes); !status) return status;
+  return file->finish();
 }
 
 }  // namespace xsigma::profiler::base

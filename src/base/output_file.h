@@ -32,4 +32,7 @@ class OutputFile {
   int file_ = -1;
 };
 
+// All of it at once.
+Status writeFile(const std::string& path, const std::string& what, std::string_view bytes);
+
 }  // namespace xsigma::profiler::base

@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analysis/flops.h"
 #include "base/json_text.h"
 #include "kineto/result_table.h"
 #include "trace/event_args.h"
-#include "xsigma/profiler/kineto_shim.h"
+#include "xsigma/profiler/flops.h"
 
 namespace xsigma::profiler {
 
@@ -124,19 +123,16 @@ std::unordered_map<std::string, RecordedInput> KinetoEvent::kwinputs() const {
 }
 uint64_t KinetoEvent::flops() const {
   if (!table_->config.with_flops || !hasShapes()) return 0;
-  return analysis::flopsOf(name(), inputsOf(table_->entry(index_).details));
+  return flopsOf(name(), inputsOf(table_->entry(index_).details));
 }
 
 bool KinetoEvent::hasStack() const { return !stack().empty(); }
 std::vector<std::string> KinetoEvent::stack() const {
   if (const auto found = table_->rewritten.find(index_); found != table_->rewritten.end()) return found->second.stack;
   const Entry& entry = table_->entry(index_);
-  if (table_->config.with_stack) {
-    return entry.details != nullptr && entry.details->stack != 0 ? table_->events->trace->stack(entry.details->stack) : std::vector<std::string>();
-  }
-  std::vector<std::string> around;
-  for (uint32_t parent = entry.parent; parent != assemble::kNoParent; parent = table_->entry(parent).parent) around.push_back(table_->name(table_->entry(parent)));
-  return around;
+  const bool was_asked_for_frames = table_->config.with_stack;
+  if (was_asked_for_frames && (entry.details == nullptr || entry.details->stack == 0)) return {};
+  return assemble::stackOf(*table_->events, entry);
 }
 bool KinetoEvent::hasModuleHierarchy() const { return !moduleHierarchy().empty(); }
 std::vector<std::string> KinetoEvent::moduleHierarchy() const {

@@ -33,6 +33,8 @@ const std::vector<std::shared_ptr<Result>>& ProfilerResult::event_tree() const {
   return none;
 }
 void ProfilerResult::save(const std::string&) const { refuse("ProfilerResult::save"); }
+KeyAverages ProfilerResult::keyAverages(const GroupBy&) const { refuse("ProfilerResult::keyAverages"); }
+void ProfilerResult::exportStacks(const std::string&, std::string_view) const { refuse("ProfilerResult::exportStacks"); }
 Ledger ProfilerResult::ledger() const { return {}; }
 const Capture& ProfilerResult::capture() const {
   static const Capture none;

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "analysis/key_averages.h"
 #include "base/log.h"
 #include "xsigma/profiler/exporter.h"
 
@@ -83,6 +84,20 @@ void ProfilerResult::save(const std::string& path) const {
   options.deadline = state_->config.experimental_config.assembly_deadline;
   const Expected<ExportReport> report = exportCapture(state_->capture, path, options);
   if (!report) throw ProfilerError(report.message());
+}
+
+KeyAverages ProfilerResult::keyAverages(const GroupBy& group_by) const {
+  if (state_ == nullptr) return {};
+  if (state_->config.experimental_config.trace_only) return profiler::keyAverages(state_->capture, group_by);
+  analysis::AverageCount count(group_by);
+  count.add(*state_->table().events);
+  count.addLost(state_->capture.ledger().dropped);
+  return KeyAverages(count.finish());
+}
+
+void ProfilerResult::exportStacks(const std::string& path, std::string_view metric) const {
+  if (state_ == nullptr) throw ProfilerError("cannot write stacks to '" + path + "': this result is of no session. Ask the one that disableProfiler() returned");
+  profiler::exportStacks(state_->capture, path, metric);
 }
 
 Ledger ProfilerResult::ledger() const { return state_ != nullptr ? state_->capture.ledger() : Ledger(); }

@@ -13,6 +13,7 @@
 #include "xsigma/profiler/device.h"
 #include "xsigma/profiler/export.h"
 #include "xsigma/profiler/observer.h"
+#include "xsigma/profiler/trace.h"
 
 namespace xsigma::profiler {
 namespace impl::kineto {
@@ -93,9 +94,6 @@ XSIGMA_PROFILER_API void logInvariantViolation(const std::string& assertion, con
                                                const std::string& group_profile_id);
 
 }  // namespace impl::kineto
-
-// Which kind of device an activity runs on.
-XSIGMA_PROFILER_API DeviceType deviceTypeFromActivity(libkineto::ActivityType activity_type);
 
 using ActivityTraceWrapper = impl::kineto::ActivityTraceWrapper;
 

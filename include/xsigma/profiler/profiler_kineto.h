@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "xsigma/profiler/device.h"
 #include "xsigma/profiler/events.h"
 #include "xsigma/profiler/export.h"
+#include "xsigma/profiler/key_averages.h"
 #include "xsigma/profiler/ledger.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/record.h"
@@ -97,6 +99,10 @@ class XSIGMA_PROFILER_API ProfilerResult {
   const std::vector<std::shared_ptr<Result>>& event_tree() const;
   // By ending: .json, .json.gz, .xst; any other ending = JSON. As often as you like. Throws ProfilerError if it cannot be written.
   void save(const std::string& path) const;
+  // The events put together by name and by what else is chosen; keyAverages().table() is for reading.
+  KeyAverages keyAverages(const GroupBy& group_by = {}) const;
+  // Lines for flame graphs; see exportStacks() of key_averages.h.
+  void exportStacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
   Ledger ledger() const;
   const Capture& capture() const;
   // False if the assembly deadline cut events() short.

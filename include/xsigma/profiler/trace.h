@@ -19,6 +19,9 @@
 
 namespace xsigma::profiler {
 
+// Which kind of device an activity runs on.
+XSIGMA_PROFILER_API DeviceType deviceTypeFromActivity(libkineto::ActivityType activity_type);
+
 enum class TraceEventKind : uint8_t {
   slice,        // has a duration; slices of one row nest or are disjoint
   async_slice,  // has a duration, and overlaps what it likes: it began on one thread and may have ended on another

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "xsigma/profiler/kineto_shim.h"
+#include "xsigma/profiler/trace.h"
 
 namespace xsigma::profiler {
 

@@ -1,0 +1,222 @@
+#include "analysis/key_averages.h"
+
+#include <algorithm>
+
+#include "xsigma/profiler/flops.h"
+
+namespace xsigma::profiler {
+namespace analysis {
+
+using assemble::EventTable;
+
+namespace {
+
+bool isOfDevice(const TraceEvent& event) {
+  return (event.flags & kEventGiven) != 0 && deviceTypeFromActivity(event.type) != DeviceType::CPU;
+}
+
+bool wasAsked(const Trace& trace, std::string_view key) {
+  const std::vector<CaptureProperty>& properties = trace.info().properties;
+  return std::any_of(properties.begin(), properties.end(), [&](const CaptureProperty& each) { return each.key == key; });
+}
+
+}  // namespace
+
+AverageCount::Tally& AverageCount::tallyOf(uint32_t group) {
+  if (group >= tallies_.size()) [[unlikely]]
+    tallies_.resize(std::max<size_t>(group + size_t{1}, tallies_.size() * 2));
+  return tallies_[group];
+}
+
+AverageCount::Thread& AverageCount::threadOf(uint32_t row) {
+  std::unique_ptr<Thread>& thread = threads_[row];
+  if (thread != nullptr) [[likely]]
+    return *thread;
+  contents_->threads.emplace(table_->totals.rows[row].process_id, table_->totals.rows[row].thread_id);
+  if (unused_.empty()) unused_.push_back(std::make_unique<Thread>());
+  thread = std::move(unused_.back());
+  unused_.pop_back();
+  return *thread;
+}
+
+// A thread that has ended leaves its place to the next: memory grows with those that run at once.
+void AverageCount::release(uint32_t row) {
+  if (threads_[row] == nullptr) return;
+  while (!threads_[row]->stack.empty()) leave(*threads_[row]);
+  unused_.push_back(std::move(threads_[row]));
+}
+
+void AverageCount::add(const EventTable& table) {
+  table_ = &table;
+  groups_.open(table);
+  with_flops_ = wasAsked(*table.trace, "with_flops");
+  contents_->wall_ns += table.totals.end_ns - table.trace->info().start_ns;
+  contents_->complete &= table.totals.complete;
+  threads_.resize(table.totals.rows.size());
+  device_entries_.clear();
+  for (Tally& tally : tallies_) tally.covered_until_ns = INT64_MIN;
+  for (uint32_t i = 0; i < table.entries.size(); ++i) {
+    const Entry& entry = table.entries[i];
+    const TraceEventKind kind = entry.event.kind;
+    const bool is_slice = kind == TraceEventKind::slice || kind == TraceEventKind::async_slice;
+    if (is_slice && isOfDevice(entry.event)) {
+      device_entries_.push_back(i);
+    } else if (kind == TraceEventKind::slice) {
+      enter(threadOf(entry.event.row), i);
+    } else if (kind == TraceEventKind::async_slice) {
+      countAsync(entry);
+    } else if (kind == TraceEventKind::memory && entry.details != nullptr) {
+      allocate(threadOf(entry.event.row), entry);
+    }
+    if (table.last_of_row[entry.event.row] == i) [[unlikely]]
+      release(entry.event.row);
+  }
+  countDevices();
+}
+
+// Leaves what is not around the entry. Asynchronous scopes are around nothing; what has no parent on the stack may still lie inside of what is left there.
+void AverageCount::unwindTo(Thread& thread, const Entry& entry) {
+  uint32_t parent = entry.parent;
+  if (!thread.stack.empty() && thread.stack.back().entry == parent) return;
+  while (parent != assemble::kNoParent && table_->entries[parent].event.kind != TraceEventKind::slice)
+    parent = table_->entries[parent].parent;
+  while (!thread.stack.empty() && (parent == assemble::kNoParent || thread.stack.back().entry > parent)) leave(thread);
+  while (!thread.stack.empty() && thread.stack.back().entry != parent && table_->entries[thread.stack.back().entry].endNs() < entry.endNs())
+    leave(thread);
+}
+
+AverageCount::Tally& AverageCount::called(const Entry& entry, uint32_t group) {
+  Tally& tally = tallyOf(group);
+  ++tally.calls;
+  tally.unfinished += (entry.event.flags & kEventUnfinished) != 0;
+  tally.durations.add(entry.event.duration_ns);
+  if (with_flops_ && entry.details != nullptr && entry.details->inputs.words != nullptr) {
+    std::vector<RecordedInput> inputs;
+    decodeInputs(entry.details->inputs, inputs);
+    tally.flops += flopsOf(table_->trace->name(entry.event.name).text, inputs);
+  }
+  return tally;
+}
+
+void AverageCount::enter(Thread& thread, uint32_t index) {
+  const Entry& entry = table_->entries[index];
+  unwindTo(thread, entry);
+  const uint32_t group = groups_.of(entry);
+  called(entry, group).is_top_level |= thread.stack.empty();
+  if (group >= thread.open.size()) [[unlikely]]
+    thread.open.resize(group + size_t{16});
+  ++thread.open[group];
+  thread.stack.push_back({index, group, entry.event.duration_ns, 0, {}});
+}
+
+void AverageCount::leave(Thread& thread) {
+  const Frame& frame = thread.stack.back();
+  Frame* const around = thread.stack.size() > 1 ? &thread.stack.back() - 1 : nullptr;
+  Tally& tally = tallies_[frame.group];
+  const bool is_outermost = --thread.open[frame.group] == 0;  // of those that call themselves
+  tally.self_ns += frame.duration_ns - frame.inside_ns;
+  if (is_outermost) tally.total_ns += frame.duration_ns;
+  if (around != nullptr) around->inside_ns += frame.duration_ns;
+  if (contents_->has_memory) {
+    if (is_outermost) tally.total_bytes += frame.bytes;
+    if (around != nullptr) around->bytes += frame.bytes;
+  }
+  thread.stack.pop_back();
+}
+
+void AverageCount::allocate(Thread& thread, const Entry& entry) {
+  unwindTo(thread, entry);
+  contents_->has_memory = true;
+  const bool on_cpu = entry.details->device.type == DeviceType::CPU;
+  if (!on_cpu) contents_->device = entry.details->device.type;
+  const auto add = [&](Bytes& bytes) { (on_cpu ? bytes.cpu : bytes.device) += entry.details->bytes; };
+  if (!thread.stack.empty()) {
+    add(tallyOf(thread.stack.back().group).self_bytes);
+    add(thread.stack.back().bytes);
+    return;
+  }
+  Tally& loose = tallyOf(groups_.ofLooseMemory(entry));
+  ++loose.calls;
+  loose.is_top_level = true;
+  add(loose.self_bytes);
+  add(loose.total_bytes);
+}
+
+// They come by start: what the earlier ones of the row have covered is not counted again.
+void AverageCount::countAsync(const Entry& entry) {
+  Tally& tally = called(entry, groups_.of(entry));
+  tally.is_top_level |= entry.parent == assemble::kNoParent;
+  const int64_t end_ns = entry.endNs();
+  if (end_ns <= tally.covered_until_ns) return;
+  tally.total_ns += end_ns - std::max(entry.event.start_ns, tally.covered_until_ns);
+  tally.covered_until_ns = end_ns;
+}
+
+void AverageCount::countDevices() {
+  device_time_.add(*table_, device_entries_, groups_);
+  for (const uint32_t index : device_entries_) {
+    const Entry& entry = table_->entries[index];
+    contents_->device = deviceTypeFromActivity(entry.event.type);
+    called(entry, groups_.of(entry)).is_top_level = true;
+  }
+}
+
+std::shared_ptr<const KeyAverages::Contents> AverageCount::finish() {
+  contents_->rows = std::move(groups_.rows());
+  contents_->device_busy_ns = device_time_.settle(contents_->rows);
+  tallies_.resize(contents_->rows.size());
+  for (size_t group = 0; group < contents_->rows.size(); ++group) {
+    KeyAverage& row = contents_->rows[group];
+    Tally& tally = tallies_[group];
+    row.calls = tally.calls;
+    row.unfinished = tally.unfinished;
+    row.is_top_level = tally.is_top_level;
+    row.self_cpu_ns = tally.self_ns;
+    row.cpu_total_ns = tally.total_ns;
+    row.self_cpu_bytes = tally.self_bytes.cpu;
+    row.cpu_bytes = tally.total_bytes.cpu;
+    row.self_device_bytes = tally.self_bytes.device;
+    row.device_bytes = tally.total_bytes.device;
+    row.flops = tally.flops;
+    row.durations = tally.durations.statistics();
+    tally.durations = {};
+    contents_->self_cpu_ns += row.self_cpu_ns;
+    contents_->unfinished += row.unfinished;
+  }
+  return contents_;
+}
+
+}  // namespace analysis
+
+KeyAverages::KeyAverages() : contents_(std::make_shared<Contents>()) {}
+KeyAverages::KeyAverages(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
+
+const std::vector<KeyAverage>& KeyAverages::rows() const { return contents_->rows; }
+
+const KeyAverage& KeyAverages::at(std::string_view name) const {
+  for (const KeyAverage& row : contents_->rows) {
+    if (row.name == name) return row;
+  }
+  throw ProfilerError("no row of the averages is called '" + std::string(name) + "'. rows() has all that were recorded");
+}
+
+int64_t KeyAverages::selfCpuTotalNs() const { return contents_->self_cpu_ns; }
+int64_t KeyAverages::deviceBusyNs() const { return contents_->device_busy_ns; }
+int64_t KeyAverages::wallNs() const { return contents_->wall_ns; }
+uint64_t KeyAverages::threads() const { return contents_->threads.size(); }
+uint64_t KeyAverages::unfinished() const { return contents_->unfinished; }
+uint64_t KeyAverages::lost() const { return contents_->lost; }
+
+KeyAverages keyAverages(const std::vector<Capture>& captures, const GroupBy& group_by) {
+  analysis::AverageCount count(group_by);
+  for (const Capture& capture : captures) {
+    const std::shared_ptr<assemble::EventTable> table = assemble::tabulate(assembleTrace(capture));
+    count.add(*table);
+    count.addLost(table->trace->ledger().dropped);
+  }
+  return KeyAverages(count.finish());
+}
+
+KeyAverages keyAverages(const Capture& capture, const GroupBy& group_by) { return keyAverages(std::vector<Capture>{capture}, group_by); }
+
+}  // namespace xsigma::profiler
