@@ -10,6 +10,11 @@ using Entry = EventTable::Entry;
 
 bool isPoint(const TraceEvent& event) { return event.kind != TraceEventKind::slice && event.kind != TraceEventKind::async_slice; }
 
+// Stands around what begins later on its thread: slices, and those that only overlap because they outlived the scope around them.
+bool isAround(const TraceEvent& event) {
+  return event.kind == TraceEventKind::slice || (event.kind == TraceEventKind::async_slice && (event.flags & kEventOverlaps) != 0);
+}
+
 // By start; where starts tie, in the order of the begins on the thread, and points after the scope they are in.
 bool earlier(const Entry& a, const Entry& b) {
   const auto key = [](const Entry& entry) {
@@ -49,7 +54,7 @@ void findParents(EventTable& table) {
     const auto over = [&](uint32_t outer) { return outer == kNoParent || entries[outer].endNs() < entry.event.start_ns; };
     while (around > 0 && (around > stack.size() || over(stack[around - 1]))) --around;
     if (around > 0) entry.parent = stack[around - 1];
-    if (isPoint(entry.event)) continue;
+    if (!isAround(entry.event)) continue;
     stack.resize(depth + 1, kNoParent);
     stack[depth] = i;
   }

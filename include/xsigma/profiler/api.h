@@ -36,6 +36,7 @@ using xsigma::profiler::disableProfilerInChildThread;
 using xsigma::profiler::enableProfiler;
 using xsigma::profiler::enableProfilerInChildThread;
 using xsigma::profiler::enableProfilerWithEventPostProcess;
+using xsigma::profiler::exportMemoryProfile;
 using xsigma::profiler::isProfilerEnabledInMainThread;
 using xsigma::profiler::KinetoEvent;
 using xsigma::profiler::post_process_t;
@@ -45,6 +46,8 @@ using xsigma::profiler::ProfilerResult;
 using xsigma::profiler::ProfilerState;
 using xsigma::profiler::profilerStep;
 using xsigma::profiler::reportBackendEventToActiveKinetoProfiler;
+using xsigma::profiler::startMemoryProfile;
+using xsigma::profiler::stopMemoryProfile;
 using xsigma::profiler::toggleCollectionDynamic;
 
 }  // namespace autograd::profiler

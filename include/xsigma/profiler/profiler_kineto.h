@@ -17,6 +17,7 @@
 #include "xsigma/profiler/export.h"
 #include "xsigma/profiler/key_averages.h"
 #include "xsigma/profiler/ledger.h"
+#include "xsigma/profiler/memory.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/record.h"
 #include "xsigma/profiler/record_scope.h"

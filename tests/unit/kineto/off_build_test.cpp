@@ -40,6 +40,11 @@ TEST(WithoutKineto, EveryCallThatNeedsItSaysSoByName) {
       {"kineto_start_trace", [] { kineto_start_trace(); }},
       {"kineto_stop_trace", [] { kineto_stop_trace(); }},
       {"assembleTrace", [] { assembleTrace(Capture()); }},
+      {"analyzeMemory", [] { analyzeMemory(Capture()); }},
+      {"startMemoryProfile", [] { startMemoryProfile(); }},
+      {"stopMemoryProfile", [] { stopMemoryProfile(); }},
+      {"memoryProfile", [] { memoryProfile(); }},
+      {"exportMemoryProfile", [] { exportMemoryProfile("memory.html"); }},
   };
   for (const auto& [name, call] : calls)
     expectWords(refusal(call), {name, "built with XSIGMA_ENABLE_KINETO=OFF", "Build it with XSIGMA_ENABLE_KINETO=ON"});
@@ -54,6 +59,7 @@ TEST(WithoutKineto, RecordingAndExportingAreRefusedWithAReason) {
   EXPECT_EQ(exported.status().code(), StatusCode::unsupported);
   expectWords(exported.message(), {"trace.json", "XSIGMA_ENABLE_KINETO=ON"});
   EXPECT_TRUE(allExporters().empty());
+  EXPECT_EQ(MemoryProfile().save("memory.html").code(), StatusCode::unsupported);
 }
 
 TEST(WithoutKineto, InitSaysNoAndWhy) {

@@ -1,0 +1,22 @@
+// A memory profile as JSON; the shape is in docs/formats.md.
+#pragma once
+
+#include <cstdint>
+
+#include "analysis/memory_series.h"
+#include "base/output_file.h"
+#include "base/text_buffer.h"
+#include "xsigma/profiler/memory_profile.h"
+
+namespace xsigma::profiler::analysis {
+
+Status writeMemoryJson(const MemoryProfile& profile, base::OutputFile& file);
+
+// "times": […], "sizes": […], and "scope_sizes": […] if asked for: the rows of a picture.
+void appendTimes(base::TextBuffer& out, const MemoryProfile& profile, const MemorySeries& series);
+void appendCategorySizes(base::TextBuffer& out, const MemorySeries& series);
+void appendScopeSizes(base::TextBuffer& out, const MemorySeries& series);
+// Since the start of the recording, with three decimals.
+void appendMicroseconds(base::TextBuffer& out, const MemoryProfile& profile, int64_t time_ns);
+
+}  // namespace xsigma::profiler::analysis

@@ -1,0 +1,365 @@
+// analyzeMemory, on captures whose every nanosecond and byte is known.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assembled.h"
+#include "hand_capture.h"
+#include "xsigma/profiler/memory.h"
+
+namespace xsigma::profiler::test {
+namespace {
+
+std::vector<uint64_t> totals(const MemoryDevice& device) {
+  std::vector<uint64_t> all;
+  for (const MemoryEvent& event : device.events) all.push_back(event.allocated);
+  return all;
+}
+
+std::vector<std::string> holders(const MemoryProfile& profile, const std::vector<MemoryHolder>& held) {
+  std::vector<std::string> all;
+  for (const MemoryHolder& each : held) {
+    all.push_back(profile.path(each.scope) + ": " + std::to_string(each.bytes) + " in " + std::to_string(each.blocks));
+  }
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+using Numbers = std::vector<uint64_t>;
+
+std::string guardName(const char* category) { return kMemoryCategoryScope + std::string(category); }
+
+uint64_t of(const MemoryMoment& moment, MemoryCategory category) { return moment.by_category[static_cast<size_t>(category)]; }
+
+TEST(MemoryProfile, TotalsFollowEveryEvent) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.memory(10, 0xA, 100, 100, 0);
+  main.memory(20, 0xB, 50, 150, 0);
+  main.memory(30, 0xA, -100, 50, 0);
+  main.memory(40, 0xC, 70, 120, 512);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  ASSERT_EQ(profile.devices.size(), 1u);
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(totals(device), (Numbers{100, 150, 50, 120}));
+  EXPECT_EQ(device.events[3].total_allocated, 120u);
+  EXPECT_EQ(device.events[3].total_reserved, 512u);
+  EXPECT_EQ(device.events[2].partner, 0u);
+  EXPECT_EQ(device.events[0].partner, 2u);
+  EXPECT_EQ(device.events[1].partner, kNoMemoryEvent);
+  EXPECT_EQ(device.peak.bytes, 150u);
+  EXPECT_EQ(device.peak.time_ns, kHandRealtime + 20);
+  EXPECT_EQ(device.allocations, 3u);
+  EXPECT_EQ(device.releases, 1u);
+  EXPECT_EQ(profile.start_ns, kHandRealtime);
+  EXPECT_EQ(profile.end_ns, kHandRealtime + 1000);
+  EXPECT_EQ(profile.process_id, kHandProcess);
+  EXPECT_TRUE(profile.whole());
+}
+
+TEST(MemoryProfile, ThePeakIsTheFirstOfEqualOnesAndHasItsHolders) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("outer", 5);
+  main.memory(10, 1, 100, 0, 0);
+  main.begin("inner", 15);
+  main.memory(20, 2, 300, 0, 0);
+  main.memory(21, 3, 1, 0, 0);
+  main.end("inner", 15, 25);
+  main.memory(30, 2, -300, 0, 0);
+  main.memory(31, 4, 300, 0, 0);
+  main.end("outer", 5, 40);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryMoment& peak = profile.devices[0].peak;
+  EXPECT_EQ(peak.bytes, 401u);
+  EXPECT_EQ(peak.time_ns, kHandRealtime + 21);
+  EXPECT_EQ(peak.event, 2u);
+  EXPECT_EQ(peak.scopes, 2u);
+  EXPECT_EQ(holders(profile, peak.holders), (Texts{"outer > inner: 301 in 2", "outer: 100 in 1"}));
+}
+
+TEST(MemoryProfile, MemoryIsToldByTheScopesOfItsOwnThread) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  HandThread& worker = capture.thread(12, "worker");
+  main.begin("main's", 5);
+  worker.memory(10, 1, 64, 0, 0);  // while main's scope is open, on a thread that has none
+  main.memory(11, 2, 32, 0, 0);
+  main.end("main's", 5, 50);
+  worker.memory(60, 2, -32, 0, 0);  // released by another thread
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(profile.path(device.events[0].scope), "(no scope)");
+  EXPECT_EQ(profile.path(device.events[1].scope), "main's");
+  EXPECT_EQ(profile.threads[device.events[0].thread].name, "worker");
+  EXPECT_EQ(profile.threads[device.events[1].thread].system_id, 11);
+  EXPECT_EQ(device.events[2].partner, 1u);
+  EXPECT_EQ(profile.threads[device.events[2].thread].name, "worker");
+  EXPECT_EQ(totals(device), (Numbers{64, 96, 64}));
+  EXPECT_EQ(holders(profile, device.leaks_by_scope), (Texts{"(no scope): 64 in 1"}));
+}
+
+TEST(MemoryProfile, WhatIsAllocatedAndReleasedInOneScopeIsTemporary) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  HandThread& worker = capture.thread(12, "worker");
+  main.begin("scope", 100);
+  main.memory(110, 1, 10, 0, 0);
+  main.memory(111, 2, 20, 0, 0);
+  main.memory(112, 3, 40, 0, 0);
+  main.memory(120, 1, -10, 0, 0);
+  worker.memory(130, 2, -20, 0, 0);  // elsewhere, while the scope is open
+  main.end("scope", 100, 200);
+  main.memory(210, 3, -40, 0, 0);
+  main.memory(300, 4, 80, 0, 0);  // outside of any scope
+  main.memory(310, 4, -80, 0, 0);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const std::vector<MemoryEvent>& events = profile.devices[0].events;
+  EXPECT_EQ(events[0].category, MemoryCategory::temporary);
+  EXPECT_EQ(events[1].category, MemoryCategory::temporary);
+  EXPECT_EQ(events[2].category, MemoryCategory::unknown);
+  EXPECT_EQ(events[3].category, MemoryCategory::temporary);
+  EXPECT_EQ(events[5].category, MemoryCategory::unknown);
+  EXPECT_EQ(events[6].category, MemoryCategory::unknown);
+  EXPECT_EQ(of(profile.devices[0].peak, MemoryCategory::unknown), 80u);
+}
+
+TEST(MemoryProfile, TheInnermostGuardGivesTheCategory) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  const std::string parameter = guardName("parameter"), gradient = guardName("gradient"), none = guardName("nonsense");
+  main.begin(parameter, 10);
+  main.begin("scope", 20);
+  main.memory(21, 1, 1, 0, 0);
+  main.begin(gradient, 30);
+  main.memory(31, 2, 2, 0, 0);
+  main.memory(32, 2, -2, 0, 0);  // in its scope, yet no temporary: it was said to be something else
+  main.memory(33, 3, 4, 0, 0);
+  main.end(gradient, 30, 40);
+  main.memory(41, 4, 8, 0, 0);
+  main.end("scope", 20, 50);
+  main.end(parameter, 10, 60);
+  main.begin(none, 70);
+  main.memory(71, 5, 16, 0, 0);
+  main.end(none, 70, 80);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(device.events[0].category, MemoryCategory::parameter);
+  EXPECT_EQ(device.events[1].category, MemoryCategory::gradient);
+  EXPECT_EQ(device.events[2].category, MemoryCategory::gradient);
+  EXPECT_EQ(device.events[4].category, MemoryCategory::parameter);
+  EXPECT_EQ(device.events[5].category, MemoryCategory::unknown);
+  EXPECT_EQ(of(device.peak, MemoryCategory::parameter), 9u);
+  EXPECT_EQ(of(device.peak, MemoryCategory::gradient), 4u);
+  EXPECT_EQ(of(device.peak, MemoryCategory::unknown), 16u);
+  // Guards are no part of the path.
+  EXPECT_EQ(holders(profile, device.leaks_by_scope), (Texts{none + ": 16 in 1", "scope: 13 in 3"}));
+}
+
+TEST(MemoryProfile, AnAddressMayBeUsedAgainAndMoved) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  for (uint64_t i = 0; i < 3; ++i) {  // the same address, by three scopes
+    const std::string name = "use " + std::to_string(i);
+    main.begin(name, 100 * i + 10);
+    main.memory(100 * i + 20, 7, static_cast<int64_t>(i + 1), 0, 0);
+    if (i < 2) main.memory(100 * i + 30, 7, -static_cast<int64_t>(i + 1), 0, 0);
+    main.end(name, 100 * i + 10, 100 * i + 40);
+  }
+  main.memory(400, 7, -3, 0, 0);  // grows: in place, then elsewhere
+  main.memory(401, 7, 30, 0, 0);
+  main.memory(410, 8, 60, 0, 0);
+  main.memory(411, 7, -30, 0, 0);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(totals(device), (Numbers{1, 0, 2, 0, 3, 0, 30, 90, 60}));
+  ASSERT_EQ(device.leaks.size(), 1u);
+  EXPECT_EQ(device.events[device.leaks[0]].address, 8u);
+  EXPECT_EQ(device.replaced, 0u);
+}
+
+TEST(MemoryProfile, WhatWasAllocatedBeforeTheStartIsCountedApart) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.memory(10, 1, -500, 1000, 0);
+  main.memory(20, 2, 8, 1008, 0);
+  main.memory(30, 3, -400, 608, 0);
+  main.memory(40, 2, -8, 600, 0);
+  main.memory(50, 2, -8, 592, 0);  // twice
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(totals(device), (Numbers{0, 8, 8, 0, 0}));
+  EXPECT_EQ(device.events[0].action, MemoryAction::unknown_free);
+  EXPECT_EQ(device.unknown_releases, 3u);
+  EXPECT_EQ(device.unknown_released_bytes, 908u);
+  EXPECT_EQ(device.releases, 1u);
+  EXPECT_NE(profile.summary().find("3 releases of memory that was allocated before the start, 908 bytes"), std::string::npos) << profile.summary();
+}
+
+TEST(MemoryProfile, AReleaseThatWasNotReportedOrSaysAnotherSizeDoesNotMakeTotalsDrift) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.memory(10, 1, 100, 0, 0);
+  main.memory(20, 1, 30, 0, 0);  // still taken
+  main.memory(30, 1, -999, 0, 0);
+  main.memory(40, 2, INT64_MIN, 0, 0);
+  main.memory(50, 3, 0, 0, 0);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(totals(device), (Numbers{100, 0, 30, 0, 0}));
+  EXPECT_EQ(device.replaced, 1u);
+  EXPECT_EQ(device.releases, 1u);
+  EXPECT_EQ(device.unknown_released_bytes, uint64_t{1} << 63);
+  EXPECT_TRUE(device.leaks.empty());
+}
+
+TEST(MemoryProfile, OutOfMemoryHasTheLargestHoldersOfThatMoment) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("load", 10);
+  main.memory(20, 1, 700, 0, 0);
+  main.end("load", 10, 30);
+  main.begin("work", 40);
+  main.memory(50, 2, 200, 0, 0);
+  main.memory(51, 3, 50, 0, 0);
+  main.outOfMemory(60, 4096, 950, 1024);
+  main.memory(70, 1, -700, 0, 0);
+  main.memory(71, 4, 2000, 0, 0);
+  main.end("work", 40, 80);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  ASSERT_EQ(device.shortages.size(), 1u);
+  const MemoryShortage& shortage = device.shortages[0];
+  EXPECT_EQ(shortage.requested, 4096u);
+  EXPECT_EQ(shortage.bytes, 950u);
+  EXPECT_EQ(shortage.time_ns, kHandRealtime + 60);
+  EXPECT_EQ(holders(profile, shortage.holders), (Texts{"load: 700 in 1", "work: 250 in 2"}));
+  EXPECT_EQ(profile.path(device.events[shortage.event].scope), "work");
+  EXPECT_EQ(device.events[shortage.event].total_reserved, 1024u);
+  EXPECT_EQ(device.peak.bytes, 2250u);  // not of the failure
+  EXPECT_NE(profile.summary().find("out of memory at 60 ns: 4.0 KiB asked for, 950 bytes allocated, 700 bytes of it in load"), std::string::npos)
+      << profile.summary();
+}
+
+TEST(MemoryProfile, DevicesAreKeptApart) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  const Device first{DeviceType::CUDA, 0}, second{DeviceType::CUDA, 1};
+  main.memory(10, 1, 100, 0, 0, second);
+  main.memory(20, 1, 200, 0, 0, first);  // one address, three devices
+  main.memory(30, 1, 400, 0, 0);
+  main.memory(40, 1, -100, 0, 0, second);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  ASSERT_EQ(profile.devices.size(), 3u);
+  EXPECT_EQ(profile.devices[0].device, Device{});
+  EXPECT_EQ(profile.devices[1].device, first);
+  EXPECT_EQ(profile.devices[2].device, second);
+  EXPECT_EQ(totals(profile.devices[0]), (Numbers{400}));
+  EXPECT_EQ(totals(profile.devices[1]), (Numbers{200}));
+  EXPECT_EQ(totals(profile.devices[2]), (Numbers{100, 0}));
+}
+
+TEST(MemoryProfile, LeaksAreTheLargestFirstWithPlaceThreadAndTime) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  HandThread& worker = capture.thread(12, "worker");
+  main.begin("a", 10);
+  main.memory(20, 1, 10, 0, 0);
+  main.memory(21, 2, 99, 0, 0);
+  main.memory(22, 2, -99, 0, 0);
+  main.end("a", 10, 30);
+  worker.begin("a", 40);
+  worker.begin("b", 41);
+  worker.memory(42, 3, 500, 0, 0);
+  worker.end("b", 41, 50);
+  worker.memory(51, 4, 20, 0, 0);
+  worker.end("a", 40, 60);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const MemoryDevice& device = profile.devices[0];
+  ASSERT_EQ(device.leaks.size(), 3u);
+  const MemoryEvent& largest = device.events[device.leaks[0]];
+  EXPECT_EQ(largest.address, 3u);
+  EXPECT_EQ(largest.time_ns, kHandRealtime + 42);
+  EXPECT_EQ(profile.path(largest.scope), "a > b");
+  EXPECT_EQ(profile.threads[largest.thread].name, "worker");
+  EXPECT_EQ(device.leaked_bytes, 530u);
+  EXPECT_EQ(holders(profile, device.leaks_by_scope), (Texts{"a > b: 500 in 1", "a: 30 in 2"}));  // both threads' "a" are one
+}
+
+TEST(MemoryProfile, AScopeThatNeverEndedStillHoldsItsMemory) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("open", 10);
+  main.memory(20, 1, 5, 0, 0);
+  main.memory(30, 2, 6, 0, 0);
+  main.memory(40, 2, -6, 0, 0);
+  const MemoryProfile profile = analyzeMemory(capture.finish(0));
+  const MemoryDevice& device = profile.devices[0];
+  EXPECT_EQ(holders(profile, device.leaks_by_scope), (Texts{"open: 5 in 1"}));
+  EXPECT_EQ(device.events[1].category, MemoryCategory::temporary);
+  EXPECT_EQ(profile.end_ns, kHandRealtime + 40);
+}
+
+TEST(MemoryProfile, ManyFailuresKeepTheirHoldersForTheFirstOnly) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.memory(1, 1, 5, 0, 0);
+  for (uint64_t i = 0; i < kMostShortages + 5; ++i) main.outOfMemory(10 + i, 77, 5, 0);
+  const MemoryProfile profile = analyzeMemory(capture.finish(100'000));
+  const std::vector<MemoryShortage>& shortages = profile.devices[0].shortages;
+  ASSERT_EQ(shortages.size(), kMostShortages + 5);
+  EXPECT_EQ(shortages[kMostShortages - 1].holders.size(), 1u);
+  EXPECT_TRUE(shortages[kMostShortages].holders.empty());
+  EXPECT_EQ(shortages[kMostShortages].bytes, 5u);
+  EXPECT_EQ(shortages.back().requested, 77u);
+  EXPECT_EQ(countOf(profile.summary(), "77 bytes asked for"), 10u);
+  EXPECT_TRUE(contains(profile.summary(), "out of memory 995 times more")) << profile.summary();
+}
+
+TEST(MemoryProfile, ALongPathIsShownByItsInnerEnd) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  for (uint64_t i = 0; i < 40; ++i) main.begin("s" + std::to_string(i), 10 + i);
+  main.memory(100, 1, 5, 0, 0);
+  for (uint64_t i = 40; i-- > 0;) main.end("s" + std::to_string(i), 10 + i, 200 - i);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  const uint32_t scope = profile.devices[0].events[0].scope;
+  EXPECT_EQ(profile.scopes[scope].depth, 40u);
+  const std::string path = profile.path(scope);
+  EXPECT_TRUE(contains(path, "… > s24 > s25")) << path;
+  EXPECT_EQ(path.substr(path.size() - 9), "s38 > s39");
+}
+
+TEST(MemoryProfile, WithoutReportsItSaysSo) {
+  HandCapture capture;
+  capture.thread(11, "main").scope("scope", 10, 20);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  EXPECT_TRUE(profile.empty());
+  EXPECT_TRUE(contains(profile.summary(), "Nobody reported memory")) << profile.summary();
+  EXPECT_TRUE(analyzeMemory(Capture()).empty());
+}
+
+TEST(MemoryProfile, ARingThatWentRoundAndAFullCaptureSaySo) {
+  HandCapture ring({}, {.policy = CapturePolicy::ring, .byte_cap = kMinimumByteCap});
+  HandThread& main = ring.thread(11, "main");
+  for (uint64_t i = 1; i <= 5000; ++i) main.memory(10 * i, i, 1, i, 0);
+  const MemoryProfile round = analyzeMemory(ring.finish(100'000));
+  EXPECT_TRUE(round.overwritten);
+  EXPECT_FALSE(round.whole());
+  EXPECT_LT(round.devices[0].allocations, 5000u);
+  EXPECT_TRUE(contains(round.summary(), "a ring that went round")) << round.summary();
+
+  HandCapture small({}, {.policy = CapturePolicy::stop_when_full, .byte_cap = kMinimumByteCap});
+  HandThread& writer = small.thread(11, "main");
+  for (uint64_t i = 1; i <= 5000; ++i) writer.memory(10 * i, i, 1, i, 0);
+  const MemoryProfile full = analyzeMemory(small.finish(100'000));
+  EXPECT_FALSE(full.overwritten);
+  EXPECT_EQ(full.lost_reports + full.devices[0].allocations, 5000u);
+  EXPECT_GT(full.lost_reports, 0u);
+  EXPECT_TRUE(contains(full.summary(), "Room ran out for " + std::to_string(full.lost_reports) + " reports")) << full.summary();
+}
+
+}  // namespace
+}  // namespace xsigma::profiler::test
