@@ -53,6 +53,8 @@ class Docs:
                     for number, text in enumerate(block.text.splitlines()):
                         for command in re.split(r"&&|\|\||[;|]", text.removeprefix("$ ").split("#")[0]):
                             self.check_command(page, block.line + number, command.strip())
+                elif block.language == "cmake":
+                    self.check_cmake(page, block)
             if self.place(page) == QUOTING_PAGE:
                 for line, quote in page.quotes:
                     self.check_quote(page, line, quote)
@@ -134,6 +136,13 @@ class Docs:
                     self.fault(page, line, f"quotes a message that the library does not have: {part}")
 
     # ---- commands ----
+
+    def check_cmake(self, page, block):
+        for number, text in enumerate(block.text.splitlines(), block.line):
+            for name in re.findall(r"find_package\((\w+)", text) + re.findall(r"\b\w+::\w+", text):
+                self.checked += 1
+                if not any(name in source for path, source in self.sources.items() if "doc_check" not in path.parts):
+                    self.fault(page, number, f"names {name}, which is nowhere in the project")
 
     def check_command(self, page, line, command):
         words = [word for word in command.split() if "=" not in word or word.startswith("-")]

@@ -46,6 +46,8 @@ PLANTED = [
     ("README.md", "```sh\nxsp verify a.xst --all\n```", "no option --all"),
     ("README.md", "```sh\ncd x && cmake --preset prod\n```", "no preset prod"),
     ("README.md", "```sh\ntools/gone.sh now\n```", "tools/gone.sh is not there"),
+    ("README.md", "```cmake\nfind_package(xsp_gone)\n```", "names xsp_gone"),
+    ("README.md", "```cmake\nlink(x gone::target)\n```", "names gone::target"),
     ("docs/troubleshooting.md", "> Profiler is already … on this fibre", "a message that the library does not have: on this fibre"),
 ]
 SLUGS = {"What it *does*": "what-it-does", "`a_b()`, twice": "a_b-twice", "[Link](x.md) — dash": "link--dash", "C++ & you": "c--you"}
