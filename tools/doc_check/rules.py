@@ -53,6 +53,8 @@ class Docs:
                     for number, text in enumerate(block.text.splitlines()):
                         for command in re.split(r"&&|\|\||[;|]", text.removeprefix("$ ").split("#")[0]):
                             self.check_command(page, block.line + number, command.strip())
+                elif block.language == "mermaid":
+                    self.check_map(page, block)
                 elif block.language == "cmake":
                     self.check_cmake(page, block)
             if self.place(page) == QUOTING_PAGE:
@@ -134,6 +136,22 @@ class Docs:
                 self.checked += 1
                 if part not in self.literals:
                     self.fault(page, line, f"quotes a message that the library does not have: {part}")
+
+    def check_map(self, page, block):
+        """A subgraph called "folder · layer", or "folder and folder · layer", has boxes that are files or folders of src/folder."""
+        folders = []
+        for number, text in enumerate(block.text.splitlines(), block.line):
+            title = re.match(r'\s*subgraph \w+\["([\w ]+) · \d+"\]', text)
+            if title:
+                folders = title[1].split(" and ")
+            elif text.strip() == "end":
+                folders = []
+            elif folders and not text.strip().startswith("direction"):
+                for box in re.findall(r'\w+(?:\["\w+"\])?', text):
+                    self.checked += 1
+                    name = box.split('"')[1] if '"' in box else box
+                    if not any(list((self.root / "src" / folder).glob(f"{name}*")) for folder in folders):
+                        self.fault(page, number, f"shows {name}, which is not in src/{' or src/'.join(folders)}")
 
     # ---- commands ----
 

@@ -13,6 +13,8 @@ SOUND = {
                  "[web](https://nowhere.example) `src/base/x.h` `src/*/x.h` `x.h` `beginScope(name)` `XSIGMA_PROFILER_CAP` `make demo`\n\n"
                  "```sh\nmake demo   # [not](a/link.md)\nxsp verify a.xst --all-threads\ncmake --preset dev && true\n```\n",
     "docs/a.md": "## What it *does*\n<a id=\"here\"></a>\n[up](../README.md#same) [here](#here) [ref][r]\n\n[r]: ../src/base/x.h\n> not a message here\n",
+    "docs/map.md": '```mermaid\nflowchart TB\n  subgraph b["base and more · 0"]\n    direction LR\n    x ~~~ other["x"] --> y\n  end\n  b --> gone\n```\n',
+    "src/more/y.cpp": "",
     "docs/troubleshooting.md": "# T\n\n> Profiler is already … on this thread\n",
     "docs/p.svg": "<svg/>",
     "src/base/x.h": 'void beginScope(const char* name);  // getenv("XSIGMA_PROFILER_CAP")\n'
@@ -46,6 +48,7 @@ PLANTED = [
     ("README.md", "```sh\nxsp verify a.xst --all\n```", "no option --all"),
     ("README.md", "```sh\ncd x && cmake --preset prod\n```", "no preset prod"),
     ("README.md", "```sh\ntools/gone.sh now\n```", "tools/gone.sh is not there"),
+    ("docs/map.md", '```mermaid\n  subgraph b["base · 0"]\n    x --> y\n  end\n```', "shows y, which is not in src/base"),
     ("README.md", "```cmake\nfind_package(xsp_gone)\n```", "names xsp_gone"),
     ("README.md", "```cmake\nlink(x gone::target)\n```", "names gone::target"),
     ("docs/troubleshooting.md", "> Profiler is already … on this fibre", "a message that the library does not have: on this fibre"),
