@@ -14,9 +14,7 @@ uint8_t categoryOf(std::string_view text) {
 
 }  // namespace
 
-ScopePaths::ScopePaths(const assemble::EventTable& table) : table_(table), places_(table.entries.size()) {
-  scopes_.push_back({"", 0, 0});
-}
+ScopePaths::ScopePaths(const assemble::EventTable& table) : table_(table), places_(table.entries.size()) { scopes_.push_back({"", 0, 0}); }
 
 ScopePaths::Place ScopePaths::within(uint32_t entry) {
   chain_.clear();
