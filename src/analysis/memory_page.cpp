@@ -31,10 +31,10 @@ p { margin: 4px 0 10px; max-width: 85ch; }
 .chart text.oomtext { fill: var(--alarm); font-weight: 600; }
 .chart .cursor { stroke: var(--ink); stroke-width: 1; visibility: hidden; }
 .tip { position: absolute; pointer-events: none; visibility: hidden; background: var(--page); border: 1px solid var(--line); border-radius: 8px;
-  box-shadow: 0 4px 14px rgb(0 0 0 / .18); padding: 8px 12px; font-size: 13px; max-width: 440px; z-index: 1; }
-.tip table { margin: 4px 0 0; } .tip td { border: 0; padding: 1px 10px 1px 0; } .tip b { font-weight: 650; }
+  box-shadow: 0 4px 14px rgb(0 0 0 / .18); padding: 8px 12px; font-size: 13px; z-index: 1; }
+.tip table { margin: 4px 0 0; } .tip td { border: 0; padding: 1px 10px 1px 0; white-space: nowrap; } .tip b { font-weight: 650; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13.5px; margin: 10px 4px 0; padding: 0; list-style: none; }
-.legend li, .tip td { overflow-wrap: anywhere; }
+.legend li { overflow-wrap: anywhere; }
 .key { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 7px; vertical-align: -1px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; margin: 8px 0; }
 th { text-align: left; font-weight: 600; color: var(--soft); font-size: 13px; }
@@ -98,6 +98,7 @@ function draw(chart, device, mode) {
   const peak = Math.max(1, device.peak.bytes), span = Math.max(1e-3, page.duration_us);
   const colour = i => view.names[i] === view.grey ? grey : colours[i % colours.length];
   chart.querySelector('svg')?.remove();
+  chart.querySelector('.tip').style.visibility = 'hidden';
   const width = chart.clientWidth - 20, height = 400, left = 78, right = 18, top = 34, bottom = 44;
   const x = us => left + (width - left - right) * Math.min(1, us / span);
   const y = bytes => height - bottom - (height - top - bottom) * bytes / (peak * 1.06);
@@ -194,7 +195,7 @@ function listen(chart, svg, c) {
       const key = htmlNode('span', undefined, name);
       key.className = 'key';
       key.style.background = c.colour(i);
-      name.append(short(c.view.names[i], 60));
+      name.append(short(c.view.names[i], 48));
       htmlNode('td', bytesText(values[i]), line).className = 'number';
     }
     cursor.style.visibility = tip.style.visibility = 'visible';
