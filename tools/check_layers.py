@@ -28,6 +28,7 @@ LAYERS = {
     "session": 6,
     "ondemand": 6,
     "kineto": 7,
+    "profile": 8,
 }
 
 # Folders of plug-ins, one folder each, and what those may see beside themselves and the headers that lie directly in src/<folder>,

@@ -47,24 +47,6 @@ T orThrow(Expected<T> value) {
 
 bool onlyTellsOthers(ProfilerState state) { return state == ProfilerState::NVTX || state == ProfilerState::ITT || state == ProfilerState::PRIVATEUSE1; }
 
-void enable(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes, post_process_t callback) {
-  const bool global = config.pushGlobalCallbacks();
-  if (ProfilerStateBase::get(global) != nullptr) {
-    throw ProfilerError(fmt::format("Profiler is already enabled{} Call disableProfiler() first", global ? " for all threads." : " on this thread."));
-  }
-  session::SessionPlan plan = orThrow(session::planSession(config, activities, scopes));
-  auto session = std::make_shared<State::Session>();
-  const ProfilerConfig planned = plan.config;
-  session->run = orThrow(session::ProfilerSession::start(std::move(plan)));
-  session->callback = std::move(callback);
-  session->process_id = getpid();
-  const auto state = std::make_shared<State>(planned, session);
-  ProfilerStateBase::push(state);
-  session->run->join();
-  const std::lock_guard lock(joinable().mutex);
-  joinable().states.push_back(state);
-}
-
 }  // namespace
 
 std::shared_ptr<State> joinableState() {
@@ -76,6 +58,62 @@ std::shared_ptr<State> joinableState() {
     states.pop_back();
   }
   return nullptr;
+}
+
+std::shared_ptr<State> startSession(session::SessionPlan plan, post_process_t callback, const char* owner) {
+  const bool global = plan.config.pushGlobalCallbacks();
+  if (const auto other = std::dynamic_pointer_cast<State>(ProfilerStateBase::get(global)); other != nullptr && other->session().owner != nullptr) {
+    throw ProfilerError(fmt::format("Profiler is already enabled {}, by {}. Stop that one first", global ? "for all threads" : "on this thread", other->session().owner));
+  }
+  if (ProfilerStateBase::get(global) != nullptr) {
+    throw ProfilerError(fmt::format("Profiler is already enabled{} Call disableProfiler() first", global ? " for all threads." : " on this thread."));
+  }
+  auto session = std::make_shared<State::Session>();
+  const ProfilerConfig planned = plan.config;
+  session->run = orThrow(session::ProfilerSession::start(std::move(plan)));
+  session->callback = std::move(callback);
+  session->process_id = getpid();
+  session->owner = owner;
+  const auto state = std::make_shared<State>(planned, session);
+  ProfilerStateBase::push(state);
+  session->run->join();
+  const std::lock_guard lock(joinable().mutex);
+  joinable().states.push_back(state);
+  return state;
+}
+
+std::unique_ptr<ProfilerResult> stopSession(const std::shared_ptr<State>& state) {
+  ProfilerStateBase::remove(state);  // another thread drops it from its own place when it next looks
+  state->finish();
+  {
+    const std::lock_guard lock(joinable().mutex);
+    std::vector<std::weak_ptr<State>>& states = joinable().states;
+    states.erase(std::remove_if(states.begin(), states.end(), [&](const std::weak_ptr<State>& each) { return each.lock() == state; }), states.end());
+  }
+  state->removeCallback();
+  State::Session& session = state->session();
+  auto result = std::make_unique<ProfilerResult::State>(session.run->stop(), state->config(), std::move(session.callback));
+  if (result->callback) result->table();
+  return std::make_unique<ProfilerResult>(std::move(result));
+}
+
+void toggleSession(State& state, bool enable, const std::set<ActivityType>& activities) {
+  for (const ActivityType activity : activities) {
+    if (activity == ActivityType::CPU && state.session().run->recordsCpu()) {
+      state.session().run->setCollecting(enable);
+    } else {
+      base::warn(fmt::format("toggleCollectionDynamic: this session does not collect {}; there is nothing to toggle", actToString(activity)));
+    }
+  }
+}
+
+void checkMetadata(const std::string& key, const std::string& value) {
+  if (!base::isJson(value)) {
+    throw ProfilerError(fmt::format("addMetadataJson(\"{}\", …): the value is not JSON: {}. Quote texts, for example \"\\\"text\\\"\"", key, value.substr(0, 80)));
+  }
+  if (value.size() > capture::kMaxStringBytes || key.size() > capture::kMaxStringBytes) {
+    throw ProfilerError(fmt::format("addMetadataJson: {} bytes for one key; at most {} can be kept. Split it", value.size() + key.size(), capture::kMaxStringBytes));
+  }
 }
 
 KinetoThreadLocalState::KinetoThreadLocalState(ProfilerConfig config, std::shared_ptr<Session> session)
@@ -90,7 +128,7 @@ void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>&
 }
 
 void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes) {
-  enable(config, activities, scopes, nullptr);
+  startSession(orThrow(session::planSession(config, activities, scopes)), nullptr, nullptr);
 }
 
 void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std::set<ActivityType>& activities, post_process_t&& callback,
@@ -101,28 +139,21 @@ void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std:
   if (config.experimental_config.trace_only) {
     throw ProfilerError("ExperimentalConfig::trace_only was asked for together with a post-process callback, which is called for events. Drop one of the two");
   }
-  enable(config, activities, scopes, std::move(callback));
+  startSession(orThrow(session::planSession(config, activities, scopes)), std::move(callback), nullptr);
 }
 
 std::unique_ptr<ProfilerResult> disableProfiler() {
   if (membership.joined != nullptr && ProfilerStateBase::get(false) == membership.joined) {
     throw ProfilerError("This thread has joined a profiler that another one enabled. Call disableProfilerInChildThread() here, and disableProfiler() there");
   }
-  // A state of somebody else's is not ours to end.
-  const bool ours = std::dynamic_pointer_cast<State>(ProfilerStateBase::get()) != nullptr;
-  const auto state = ours ? std::dynamic_pointer_cast<State>(ProfilerStateBase::pop()) : nullptr;
-  if (state == nullptr) throw ProfilerError("Can't disable Kineto profiler when it's not running. Call enableProfiler() on this thread first");
-  state->finish();
-  {
-    const std::lock_guard lock(joinable().mutex);
-    std::vector<std::weak_ptr<State>>& states = joinable().states;
-    states.erase(std::remove_if(states.begin(), states.end(), [&](const std::weak_ptr<State>& each) { return each.lock() == state; }), states.end());
+  const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());  // a state of somebody else's is not ours to end
+  if (state != nullptr && state->session().owner != nullptr) {
+    throw ProfilerError(fmt::format("Can't disable the profiler that is on: it belongs to {}. Stop it there", state->session().owner));
   }
-  state->removeCallback();
-  State::Session& session = state->session();
-  auto result = std::make_unique<ProfilerResult::State>(session.run->stop(), state->config(), std::move(session.callback));
-  if (result->callback) result->table();
-  return std::make_unique<ProfilerResult>(std::move(result));
+  if (state == nullptr || !ProfilerStateBase::remove(state)) {
+    throw ProfilerError("Can't disable Kineto profiler when it's not running. Call enableProfiler() on this thread first");
+  }
+  return stopSession(state);
 }
 
 bool isProfilerEnabledInMainThread() { return joinableState() != nullptr; }
@@ -173,22 +204,11 @@ void toggleCollectionDynamic(bool enable, const std::set<ActivityType>& activiti
   const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());
   if (activities.empty()) return;
   if (state == nullptr) throw ProfilerError("toggleCollectionDynamic: no profiler is on. Call enableProfiler() first");
-  for (const ActivityType activity : activities) {
-    if (activity == ActivityType::CPU && state->session().run->recordsCpu()) {
-      state->session().run->setCollecting(enable);
-    } else {
-      base::warn(fmt::format("toggleCollectionDynamic: this session does not collect {}; there is nothing to toggle", actToString(activity)));
-    }
-  }
+  toggleSession(*state, enable, activities);
 }
 
 void addMetadataJson(const std::string& key, const std::string& value) {
-  if (!base::isJson(value)) {
-    throw ProfilerError(fmt::format("addMetadataJson(\"{}\", …): the value is not JSON: {}. Quote texts, for example \"\\\"text\\\"\"", key, value.substr(0, 80)));
-  }
-  if (value.size() > capture::kMaxStringBytes || key.size() > capture::kMaxStringBytes) {
-    throw ProfilerError(fmt::format("addMetadataJson: {} bytes for one key; at most {} can be kept. Split it", value.size() + key.size(), capture::kMaxStringBytes));
-  }
+  checkMetadata(key, value);
   const std::shared_ptr<session::ProfilerSession> run = currentRun();
   if (run == nullptr) return base::warn("Profiler is not initialized: skipping profiling metadata");
   run->addMetadata(key, value);

@@ -71,6 +71,19 @@ std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop() {
   return get(false) != nullptr ? pop(false) : pop(true);
 }
 
+bool ProfilerStateBase::remove(const std::shared_ptr<ProfilerStateBase>& state) {
+  if (state == nullptr) return false;
+  if (own_state == state) {
+    own_state = nullptr;
+    return true;
+  }
+  GlobalSlot& slot = globalSlot();
+  const std::lock_guard lock(slot.mutex);
+  if (slot.state != state) return false;
+  slot.state = nullptr;
+  return true;
+}
+
 void ProfilerStateBase::setCallbackHandle(CallbackHandle handle) {
   removeCallback();
   const std::lock_guard lock(state_mutex_);

@@ -115,6 +115,8 @@ class XSIGMA_PROFILER_API ProfilerStateBase {
   static void push(std::shared_ptr<ProfilerStateBase> state);
   static std::shared_ptr<ProfilerStateBase> pop(bool global);
   static std::shared_ptr<ProfilerStateBase> pop();
+  // That one and no other. False if it is neither the calling thread's nor that of all threads.
+  static bool remove(const std::shared_ptr<ProfilerStateBase>& state);
 
   const ProfilerConfig& config() const { return config_; }
   bool memoryProfilingEnabled() const { return config_.profile_memory; }

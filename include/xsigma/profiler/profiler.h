@@ -20,5 +20,6 @@
 #include "xsigma/profiler/record_function.h"
 #include "xsigma/profiler/record_scope.h"
 #include "xsigma/profiler/scope.h"
+#include "xsigma/profiler/session.h"
 #include "xsigma/profiler/status.h"
 #include "xsigma/profiler/trace.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/memory_summary.h"
 #include "assembled.h"
 #include "hand_capture.h"
 #include "xsigma/profiler/memory.h"
@@ -195,7 +196,8 @@ TEST(MemoryProfile, WhatWasAllocatedBeforeTheStartIsCountedApart) {
   EXPECT_EQ(device.unknown_releases, 3u);
   EXPECT_EQ(device.unknown_released_bytes, 908u);
   EXPECT_EQ(device.releases, 1u);
-  EXPECT_NE(profile.summary().find("3 releases of memory that was allocated before the start, 908 bytes"), std::string::npos) << profile.summary();
+  EXPECT_NE(profile.summary().find("3 releases of memory that was allocated before the start, 908 bytes"), std::string::npos)
+      << profile.summary();
 }
 
 TEST(MemoryProfile, AReleaseThatWasNotReportedOrSaysAnotherSizeDoesNotMakeTotalsDrift) {
@@ -239,7 +241,8 @@ TEST(MemoryProfile, OutOfMemoryHasTheLargestHoldersOfThatMoment) {
   EXPECT_EQ(profile.path(device.events[shortage.event].scope), "work");
   EXPECT_EQ(device.events[shortage.event].total_reserved, 1024u);
   EXPECT_EQ(device.peak.bytes, 2250u);  // not of the failure
-  EXPECT_NE(profile.summary().find("out of memory at 60 ns: 4.0 KiB asked for, 950 bytes allocated, 700 bytes of it in load"), std::string::npos)
+  EXPECT_NE(profile.summary().find("out of memory at 60 ns: 4.0 KiB asked for, 950 bytes allocated, 700 bytes of it allocated in load"),
+            std::string::npos)
       << profile.summary();
 }
 
@@ -332,6 +335,22 @@ TEST(MemoryProfile, ALongPathIsShownByItsInnerEnd) {
   EXPECT_EQ(path.substr(path.size() - 9), "s38 > s39");
 }
 
+TEST(MemoryWords, AreForPeople) {
+  using namespace analysis;
+  EXPECT_EQ(bytesText(0), "0 bytes");
+  EXPECT_EQ(bytesText(1), "1 byte");
+  EXPECT_EQ(bytesText(1023), "1,023 bytes");
+  EXPECT_EQ(bytesText(1024), "1.0 KiB");
+  EXPECT_EQ(bytesText((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(bytesText(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(countText(1'234'567, "release"), "1,234,567 releases");
+  EXPECT_EQ(timeText(999), "999 ns");
+  EXPECT_EQ(timeText(1'500), "1.5 µs");
+  EXPECT_EQ(timeText(61'250'000'000), "61.25 s");
+  EXPECT_EQ(deviceText({DeviceType::CUDA, 3}), "CUDA 3");
+  EXPECT_EQ(deviceText({}), "CPU");
+}
+
 TEST(MemoryProfile, WithoutReportsItSaysSo) {
   HandCapture capture;
   capture.thread(11, "main").scope("scope", 10, 20);
@@ -358,7 +377,7 @@ TEST(MemoryProfile, ARingThatWentRoundAndAFullCaptureSaySo) {
   EXPECT_FALSE(full.overwritten);
   EXPECT_EQ(full.lost_reports + full.devices[0].allocations, 5000u);
   EXPECT_GT(full.lost_reports, 0u);
-  EXPECT_TRUE(contains(full.summary(), "Room ran out for " + std::to_string(full.lost_reports) + " reports")) << full.summary();
+  EXPECT_TRUE(contains(full.summary(), "Room ran out for " + analysis::countText(full.lost_reports, "report"))) << full.summary();
 }
 
 }  // namespace

@@ -9,7 +9,10 @@
 
 #include "../profiled.h"
 #include "../warnings.h"
+#include "xsigma/profiler/kineto_profiler.h"
 #include "xsigma/profiler/kineto_shim.h"
+#include "xsigma/profiler/profiler_api.h"
+#include "xsigma/profiler/profiler_session.h"
 
 namespace xsigma::profiler {
 namespace {
@@ -45,6 +48,13 @@ TEST(WithoutKineto, EveryCallThatNeedsItSaysSoByName) {
       {"stopMemoryProfile", [] { stopMemoryProfile(); }},
       {"memoryProfile", [] { memoryProfile(); }},
       {"exportMemoryProfile", [] { exportMemoryProfile("memory.html"); }},
+      {"Profile::start", [] { Profile().start(); }},
+      {"Profile::start", [] { const ScopedProfile profile; }},
+      {"Profile::stop", [] { Profile().stop(); }},
+      {"Profile::save", [] { Profile().save("trace.json"); }},
+      {"Profile::result", [] { Profile().result(); }},
+      {"ProfilerGuard", [] { const ProfilerGuard guard("trace.json"); }},
+      {"ProfilerGuard", [] { const ProfilerGuard guard(kineto(), kCpu); }},
   };
   for (const auto& [name, call] : calls)
     expectWords(refusal(call), {name, "built with XSIGMA_ENABLE_KINETO=OFF", "Build it with XSIGMA_ENABLE_KINETO=ON"});
@@ -69,6 +79,18 @@ TEST(WithoutKineto, InitSaysNoAndWhy) {
   EXPECT_FALSE(kineto_init());
   ASSERT_EQ(warnings.count(), 1u);
   expectWords(warnings.all()[0], {"kineto_init", "XSIGMA_ENABLE_KINETO=ON"});
+}
+
+TEST(WithoutKineto, TheOlderNamesSayFalseAndWhy) {
+  const Warnings warnings;
+  const auto profiler = kineto_profiler::create();
+  EXPECT_FALSE(kineto_profiler::is_initialized());
+  EXPECT_FALSE(profiler->start_profiling());
+  EXPECT_FALSE(profiler->stop_profiling().success);
+  EXPECT_FALSE(ProfilerSession::instance().start());
+  EXPECT_FALSE(profiler_session_builder().build()->start());
+  EXPECT_EQ(warnings.count(), 5u);
+  for (const size_t each : {0u, 1u, 3u, 4u}) expectWords(warnings.all()[each], {"XSIGMA_ENABLE_KINETO=ON"});
 }
 
 TEST(WithoutKineto, WhatCanBeAskedAnswersThatThereIsNothing) {
