@@ -117,6 +117,16 @@ std::vector<KinetoEvent> Profile::events() const {
   return all;
 }
 
+KeyAverages Profile::keyAverages(const GroupBy& group_by) const {
+  const std::shared_ptr<const ProfilerResult> last = result();
+  if (state_->results.size() == 1) return last->keyAverages(group_by);
+  std::vector<Capture> captures;
+  for (const auto& each : state_->results) captures.push_back(each->capture());
+  return profiler::keyAverages(captures, group_by);
+}
+
+void Profile::exportStacks(const std::string& path, std::string_view metric) const { result()->exportStacks(path, metric); }
+
 void Profile::save(const std::string& path) const { result()->save(path); }
 
 void Profile::exportChromeTrace(const std::string& path) const {

@@ -37,6 +37,8 @@ void Profile::presetMetadataJson(const std::string&, const std::string&) { refus
 std::shared_ptr<const ProfilerResult> Profile::result() const { refuse("Profile::result"); }
 const std::vector<std::shared_ptr<const ProfilerResult>>& Profile::results() const noexcept { return state_->results; }
 std::vector<KinetoEvent> Profile::events() const { return {}; }
+KeyAverages Profile::keyAverages(const GroupBy&) const { refuse("Profile::keyAverages"); }
+void Profile::exportStacks(const std::string&, std::string_view) const { refuse("Profile::exportStacks"); }
 void Profile::save(const std::string&) const { refuse("Profile::save"); }
 void Profile::exportChromeTrace(const std::string&) const { refuse("Profile::exportChromeTrace"); }
 

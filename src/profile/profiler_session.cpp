@@ -53,10 +53,6 @@ bool succeeds(const char* name, Call call) {
   }
 }
 
-void orThrow(const Status& status) {
-  if (!status) throw ProfilerError(status.message());
-}
-
 }  // namespace
 
 struct profiler_session::State {
@@ -105,10 +101,7 @@ bool profiler_session::export_report(const std::string& path) const {
   return succeeds("export_report", [&] {
     const std::string& target = path.empty() ? state_->options.output_file : path;
     if (target.empty()) throw ProfilerError("no path was given, and there is no output file. Name one, or use with_output_file()");
-    const std::string report = generate_report();
-    base::OutputFile file = base::OutputFile::create(target, "the report").value();
-    orThrow(file.write(report));
-    orThrow(file.finish());
+    if (const Status status = base::writeFile(target, "the report", generate_report()); !status) throw ProfilerError(status.message());
   });
 }
 

@@ -6,9 +6,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
+#include "xsigma/profiler/key_averages.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/profiler_kineto.h"
 #include "xsigma/profiler/record_scope.h"
@@ -100,6 +102,10 @@ class XSIGMA_PROFILER_API Profile {
   const std::vector<std::shared_ptr<const ProfilerResult>>& results() const noexcept;
   // Of results(), one after the other.
   std::vector<KinetoEvent> events() const;
+  // Of results(), put together. Throws ProfilerError if there is none yet; so do those below.
+  KeyAverages keyAverages(const GroupBy& group_by = {}) const;
+  // The last cycle, for flame graphs; see exportStacks() of key_averages.h.
+  void exportStacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
   // The last cycle, by ending as ProfilerResult::save.
   void save(const std::string& path) const;
   // As JSON: .json, or .json.gz.

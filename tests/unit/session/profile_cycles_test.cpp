@@ -140,6 +140,23 @@ TEST(AProfile, AccumulatesEventsOverCyclesIfAsked) {
   EXPECT_EQ(names(*profile.result()), (Names{"ProfilerStep#2", "work 2"}));
 }
 
+TEST(AProfile, PutsTogetherTheCyclesThatItKeeps) {
+  const Warnings warnings;
+  const Folder folder;
+  for (const bool accumulated : {false, true}) {
+    ProfileOptions options = scheduled(byText("SWRS"));
+    options.acc_events = accumulated;
+    Profile profile(std::move(options));
+    expectWords(refusal([&] { profile.keyAverages(); }), {"no cycle"});
+    runSteps(profile, 4);
+    EXPECT_EQ(profile.keyAverages().at("ProfilerStep*").calls, accumulated ? 3u : 2u);
+    profile.exportStacks(folder / "stacks.txt");
+    const std::string stacks = contents(folder / "stacks.txt");
+    EXPECT_EQ(stacks.find("work_0"), std::string::npos) << "of the last cycle";
+    expectWords(stacks, {"ProfilerStep#2;work_2 ", "ProfilerStep#3;work_3 "});
+  }
+}
+
 TEST(AProfile, RunsAgainFromStepZero) {
   size_t ready = 0;
   Profile profile(scheduled(byText("WS"), [&](Profile&) { ++ready; }));
