@@ -297,17 +297,5 @@ TEST(MemoryCounter, IsExactUnderManyThreads) {
   EXPECT_EQ(device.replaced, 0u);  // an address is reported released before another thread can have it
 }
 
-TEST(MemoryCategoryGuard, StandsInTheTrace) {
-  const Capture capture = record([] {
-    for (size_t i = 0; i < kMemoryCategories; ++i) const MemoryCategoryGuard guard(static_cast<MemoryCategory>(i));
-  });
-  std::vector<std::string> expected;
-  for (size_t i = 0; i < kMemoryCategories; ++i) {
-    expected.push_back(kMemoryCategoryScope + std::string(toString(static_cast<MemoryCategory>(i))));
-  }
-  EXPECT_EQ(recorded::names(capture), expected);
-  EXPECT_EQ(expected[6], "memory category: optimizer_state");
-}
-
 }  // namespace
 }  // namespace xsigma::profiler
