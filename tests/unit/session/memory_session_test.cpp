@@ -69,6 +69,7 @@ TEST(MemorySession, ASecondStartIsRefusedAndHarmless) {
   expectWords(refusal([] { stopMemoryProfile(); }), {"no memory profile runs"});
   EXPECT_EQ(memoryProfile().devices.at(0).allocations, 1u);
   startMemoryProfile();  // begins anew
+  EXPECT_TRUE(memoryProfile().empty());
   stopMemoryProfile();
   EXPECT_TRUE(memoryProfile().empty());
 }
