@@ -28,14 +28,24 @@ setup-test:
 demo: setup
 	@echo "==> demo: building the library, the example and xsp (build/release)"
 	@cmake --preset release
-	@cmake --build --preset release -j $(JOBS) --target quickstart xsp
-	@echo "==> demo: running the example, which records itself into build/release/demo.xst and saves build/release/demo.json"
-	@cd build/release && rm -f demo.xst demo.json && examples/quickstart demo
-	@echo "==> demo: what xsp verify says of the capture"
+	@cmake --build --preset release -j $(JOBS) --target workload xsp
+	@echo
+	@echo "==> demo: two threads multiply matrices. Where their time, memory and floating-point operations went:"
+	@echo
+	@cd build/release && rm -f demo.xst demo.json demo.html && examples/workload demo
+	@echo
+	@echo "==> demo: the capture was written while the program ran and would have survived its death. Is it whole?  xsp verify demo.xst"
+	@echo
 	@build/release/cli/xsp verify build/release/demo.xst
-	@echo "==> demo: the same capture as a compressed trace"
-	@build/release/cli/xsp export build/release/demo.xst -t json.gz
-	@echo "==> demo: open build/release/demo.json in https://ui.perfetto.dev or chrome://tracing"
+	@echo
+	@echo "==> demo: the slowest calls, from the same capture:  xsp stats demo.xst --statistics --sort p99 --rows 3"
+	@echo
+	@build/release/cli/xsp stats build/release/demo.xst --statistics --sort p99 --rows 3
+	@echo
+	@echo "==> demo: look at the pictures, both are in build/release:"
+	@echo "    demo.html   memory over time: open it in a browser"
+	@echo "    demo.json   the trace: open it in https://ui.perfetto.dev or chrome://tracing"
+	@echo "    The program is examples/workload.cpp."
 
 test: setup-test test-dev test-asan test-tsan test-minimal
 	@echo "==> test: all passed: the dev suite, ASan+UBSan, TSan; the minimal library builds"

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "export.h"
+#include "stats.h"
 #include "verify.h"
 
 int main(int argc, char** argv) {
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::help);
   int status = 0;
   xsp::addExport(app, status);
+  xsp::addStats(app, status);
   xsp::addVerify(app, status);
   try {
     app.parse(argc, argv);

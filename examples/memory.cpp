@@ -64,12 +64,11 @@ int main(int argc, char** argv) {
   std::vector<Matrix> log;
   try {
     startMemoryProfile();
-    std::thread trainer([&log] {
+    std::thread([&log] {
       XSIGMA_PROFILE_SCOPE("train");
       std::vector<Layer> model(6);
       for (int i = 0; i < 12; ++i) trainStep(model, log);
-    });
-    trainer.join();
+    }).join();
     stopMemoryProfile();
     exportMemoryProfile(name + ".html");
     exportMemoryProfile(name + ".json");

@@ -104,7 +104,11 @@ std::string KeyAverages::json(std::string_view sort_by) const {
 void KeyAverages::save(const std::string& path) const {
   TableOptions all;
   all.row_limit = -1;
-  const std::string text = endsWith(path, ".csv") ? csv() : endsWith(path, ".json") ? json() : table(all);
+  save(path, all);
+}
+
+void KeyAverages::save(const std::string& path, const TableOptions& options) const {
+  const std::string text = endsWith(path, ".csv") ? csv(options.sort_by) : endsWith(path, ".json") ? json(options.sort_by) : table(options);
   if (const Status status = base::writeFile(path, "the table", text); !status) throw ProfilerError(status.message());
 }
 

@@ -31,6 +31,7 @@ std::string KeyAverages::table(const TableOptions&) const { refuse("KeyAverages:
 std::string KeyAverages::csv(std::string_view) const { refuse("KeyAverages::csv"); }
 std::string KeyAverages::json(std::string_view) const { refuse("KeyAverages::json"); }
 void KeyAverages::save(const std::string&) const { refuse("KeyAverages::save"); }
+void KeyAverages::save(const std::string&, const TableOptions&) const { refuse("KeyAverages::save"); }
 
 KeyAverages keyAverages(const Capture&, const GroupBy&) { refuse("keyAverages"); }
 KeyAverages keyAverages(const std::vector<Capture>&, const GroupBy&) { refuse("keyAverages"); }

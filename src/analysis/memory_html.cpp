@@ -19,9 +19,12 @@ using base::TextBuffer;
 constexpr size_t kMostBlocksShown = 200;
 constexpr size_t kMostMarks = 200;
 
+// Text of any bytes as the content of an element or of an attribute in quotes.
 std::string escaped(std::string_view text) {
+  const std::vector<std::string> valid = base::jsonTexts("[" + base::quoted(text) + "]");  // UTF-8, whatever it was
   std::string out;
-  for (const char c : text) {
+  for (const char c : valid.front()) {
+    if (static_cast<unsigned char>(c) < ' ') continue;
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
@@ -50,7 +53,8 @@ class Page {
   explicit Page(const MemoryProfile& profile) : profile_(profile) {}
 
   std::string_view write() {
-    out_ += "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>";
+    out_ +=
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>";
     put(profile_.empty() ? "Memory" : fmt::format("Memory: peak {}", bytesText(profile_.devices.front().peak.bytes)));
     out_ += "</title>\n<style>";
     out_ += std::string_view(kPageStyle);
@@ -71,17 +75,18 @@ class Page {
 
   std::string sentence(const MemoryDevice& device) const {
     if (device.peak.bytes == 0) return fmt::format("No allocation was seen on {}.", deviceText(device.device));
-    return fmt::format("{} memory peaked at {}, {} after the start of the recording.", deviceText(device.device), bytesText(device.peak.bytes),
-                       timeText(device.peak.time_ns - profile_.start_ns));
+    return fmt::format("{} memory peaked at {}, {} after the start of the recording.", deviceText(device.device),
+                       bytesText(device.peak.bytes), timeText(device.peak.time_ns - profile_.start_ns));
   }
 
   void head() {
     raw("<h1>");
     put(profile_.empty() ? "Nobody reported memory." : sentence(profile_.devices.front()));
     raw("</h1>\n<p class=\"soft\">");
-    put(fmt::format("What process {} allocated and released while XSigma Profiler recorded it, for {}. Memory is told by the scope that allocated it: "
-                    "“outer › inner” is a scope inside another one.",
-                    profile_.process_id, timeText(profile_.end_ns - profile_.start_ns)));
+    put(fmt::format(
+        "What process {} allocated and released while XSigma Profiler recorded it, for {}. Memory is told by the scope that allocated it: "
+        "“outer › inner” is a scope inside another one.",
+        profile_.process_id, timeText(profile_.end_ns - profile_.start_ns)));
     raw("</p>\n");
     if (profile_.empty()) {
       raw("<p class=\"alarm\">");
@@ -89,7 +94,7 @@ class Page {
       raw("</p>\n");
     }
     const std::string losses = lossText(profile_);
-    raw(losses.empty() ? "<p class=\"soft\">Nothing was lost: every report is in this page.</p>\n" : "<p class=\"alarm\">");
+    raw(losses.empty() ? "<p class=\"soft\">Nothing was lost: the profile has every report that was made.</p>\n" : "<p class=\"alarm\">");
     if (losses.empty()) return;
     put(losses);
     raw("</p>\n");
@@ -105,7 +110,8 @@ class Page {
     }
     raw("<div class=\"bar\"><span class=\"switch\"><button value=\"by_category\" aria-pressed=\"true\">By category</button>"
         "<button value=\"by_scope\" aria-pressed=\"false\">By scope</button></span><span class=\"soft\">");
-    put(fmt::format("{}, {}. Point at the picture to read it.", countText(device.allocations, "allocation"), countText(device.releases, "release")));
+    put(fmt::format("{}, {}. Point at the picture to read it.", countText(device.allocations, "allocation"),
+                    countText(device.releases, "release")));
     raw("</span></div>\n<div class=\"chart\"><div class=\"tip\"></div></div><ul class=\"legend\"></ul>\n"
         "<noscript><p class=\"alarm\">The picture needs JavaScript; the tables below do not.</p></noscript>\n");
     peak(device);
@@ -136,13 +142,15 @@ class Page {
   }
 
   void holders(const std::vector<MemoryHolder>& all, uint64_t total) {
-    raw("<table><tr><th class=\"number\">bytes</th><th class=\"number\">share</th><th class=\"number\">allocations</th><th>allocated in</th></tr>\n");
+    raw("<table><tr><th class=\"number\">bytes</th><th class=\"number\">share</th><th class=\"number\">allocations</th><th>allocated "
+        "in</th></tr>\n");
     for (size_t i = 0; i < std::min(all.size(), kMostHolders); ++i) {
       const MemoryHolder& each = all[i];
       const double share = total == 0 ? 0 : 100 * static_cast<double>(each.bytes) / static_cast<double>(total);
-      raw(fmt::format("<tr><td class=\"number\">{}</td><td class=\"number\">{:.1f} % <span class=\"share\"><i style=\"width:{:.1f}%\"></i></span></td>"
-                      "<td class=\"number\">{}</td>",
-                      bytesText(each.bytes), share, share, each.blocks));
+      raw(fmt::format(
+          "<tr><td class=\"number\">{}</td><td class=\"number\">{:.1f} % <span class=\"share\"><i style=\"width:{:.1f}%\"></i></span></td>"
+          "<td class=\"number\">{}</td>",
+          bytesText(each.bytes), share, share, each.blocks));
       path(each.scope);
       raw("</tr>\n");
     }
@@ -188,11 +196,13 @@ class Page {
     raw("</p>\n");
     holders(device.leaks_by_scope, device.leaked_bytes);
     more(device.leaks_by_scope.size(), kMostHolders, "scope");
-    raw("<details><summary>Each of them</summary>\n<table><tr><th class=\"number\">bytes</th><th class=\"number\">allocated at</th><th>thread</th>"
+    raw("<details><summary>Each of them</summary>\n<table><tr><th class=\"number\">bytes</th><th class=\"number\">allocated "
+        "at</th><th>thread</th>"
         "<th>category</th><th>address</th><th>allocated in</th></tr>\n");
     for (size_t i = 0; i < std::min(device.leaks.size(), kMostBlocksShown); ++i) {
       const MemoryEvent& event = device.events[device.leaks[i]];
-      raw(fmt::format("<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td>", bytesText(event.bytes), timeText(event.time_ns - profile_.start_ns)));
+      raw(fmt::format("<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td>", bytesText(event.bytes),
+                      timeText(event.time_ns - profile_.start_ns)));
       const MemoryThread& thread = profile_.threads[event.thread];
       put(thread.name.empty() ? fmt::format("{}", thread.system_id) : thread.name);
       raw(fmt::format("</td><td>{}</td><td><code>{:#x}</code></td>", toString(event.category), event.address));
@@ -206,11 +216,14 @@ class Page {
 
   void notes(const MemoryDevice& device) {
     if (device.unknown_releases != 0) {
-      raw(fmt::format("<p class=\"soft\">{} of memory that was allocated before the recording began, {} in all. They are in no total.</p>\n",
-                      countText(device.unknown_releases, "release"), bytesText(device.unknown_released_bytes)));
+      raw(fmt::format(
+          "<p class=\"soft\">{} of memory that was allocated before the recording began, {} in all. They are in no total.</p>\n",
+          countText(device.unknown_releases, "release"), bytesText(device.unknown_released_bytes)));
     }
     if (device.replaced != 0) {
-      raw(fmt::format("<p class=\"soft\">{} came at an address that was still taken: the release in between was not reported. It is counted as released.</p>\n",
+      raw(
+          fmt::format("<p class=\"soft\">{} came at an address that was still taken: the release in between was not reported. It is "
+                      "counted as released.</p>\n",
                       countText(device.replaced, "allocation")));
     }
   }

@@ -12,7 +12,7 @@ namespace xsigma::profiler::analysis {
 
 Status writeMemoryJson(const MemoryProfile& profile, base::OutputFile& file);
 
-// "times": […], "sizes": […], and "scope_sizes": […] if asked for: the rows of a picture.
+// The rows of a picture, each of these a list as long as there are rows.
 void appendTimes(base::TextBuffer& out, const MemoryProfile& profile, const MemorySeries& series);
 void appendCategorySizes(base::TextBuffer& out, const MemorySeries& series);
 void appendScopeSizes(base::TextBuffer& out, const MemorySeries& series);

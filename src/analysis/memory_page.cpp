@@ -31,10 +31,10 @@ p { margin: 4px 0 10px; max-width: 85ch; }
 .chart text.oomtext { fill: var(--alarm); font-weight: 600; }
 .chart .cursor { stroke: var(--ink); stroke-width: 1; visibility: hidden; }
 .tip { position: absolute; pointer-events: none; visibility: hidden; background: var(--page); border: 1px solid var(--line); border-radius: 8px;
-  box-shadow: 0 4px 14px rgb(0 0 0 / .18); padding: 8px 12px; font-size: 13px; max-width: 440px; z-index: 1; }
-.tip table { margin: 4px 0 0; } .tip td { border: 0; padding: 1px 10px 1px 0; } .tip b { font-weight: 650; }
+  box-shadow: 0 4px 14px rgb(0 0 0 / .18); padding: 8px 12px; font-size: 13px; z-index: 1; }
+.tip table { margin: 4px 0 0; } .tip td { border: 0; padding: 1px 10px 1px 0; white-space: nowrap; } .tip b { font-weight: 650; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13.5px; margin: 10px 4px 0; padding: 0; list-style: none; }
-.legend li, .tip td { overflow-wrap: anywhere; }
+.legend li { overflow-wrap: anywhere; }
 .key { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 7px; vertical-align: -1px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; margin: 8px 0; }
 th { text-align: left; font-weight: 600; color: var(--soft); font-size: 13px; }
@@ -50,7 +50,7 @@ code { font: 13px ui-monospace, Menlo, Consolas, monospace; }
 
 const char kPageScript[] = R"js(
 'use strict';
-const colours = ['#4e79a7', '#f28e2b', '#59a14f', '#e15759', '#76b7b2', '#edc948', '#b07aa1', '#ff9da7', '#9c755f', '#86bcb6'];
+const colours = ['#4e79a7', '#f28e2b', '#59a14f', '#e15759', '#76b7b2', '#edc948', '#b07aa1', '#ff9da7', '#9c755f', '#8cd17d'];
 const grey = '#9aa0a6';
 const page = JSON.parse(document.getElementById('data').textContent);
 const svgNode = (tag, attributes, parent) => {
@@ -74,12 +74,31 @@ const trimmed = (value, digits) => String(+value.toFixed(digits));
 const timeText = us => { const [name, size] = clockOf(us); return trimmed(us / size, 3) + ' ' + name; };
 const short = (text, most) => text.length > most ? '…' + text.slice(text.length - most + 1) : text;
 
+// What is drawn of many rows: in a pixel that has several, the largest; after it the last one.
+function columns(times, rows, x) {
+  const total = rows.map(row => row.reduce((a, b) => a + b, 0)), seen = [];
+  for (let i = 0; i < rows.length;) {
+    const pixel = Math.floor(x(times[i]));
+    let most = i, last = i;
+    for (; last + 1 < rows.length && Math.floor(x(times[last + 1])) === pixel; ++last) if (total[last + 1] > total[most]) most = last + 1;
+    if (last - i < 2) {
+      for (let j = i; j <= last; ++j) seen.push([x(times[j]), rows[j]]);
+    } else {
+      seen.push([pixel, rows[most]]);
+      if (most !== last) seen.push([pixel + 1, rows[last]]);
+    }
+    i = last + 1;
+  }
+  return seen;
+}
+
 function draw(chart, device, mode) {
   const view = device[mode];
   const times = device.times, rows = view.sizes, layers = view.names.length;
   const peak = Math.max(1, device.peak.bytes), span = Math.max(1e-3, page.duration_us);
   const colour = i => view.names[i] === view.grey ? grey : colours[i % colours.length];
   chart.querySelector('svg')?.remove();
+  chart.querySelector('.tip').style.visibility = 'hidden';
   const width = chart.clientWidth - 20, height = 400, left = 78, right = 18, top = 34, bottom = 44;
   const x = us => left + (width - left - right) * Math.min(1, us / span);
   const y = bytes => height - bottom - (height - top - bottom) * bytes / (peak * 1.06);
@@ -105,36 +124,37 @@ function draw(chart, device, mode) {
   caption('bytes allocated', {x: 6, y: 16}, 'start');
   caption('time since the start', {x: width - right, y: height - 6}, 'end');
 
-  const base = new Float64Array(rows.length);
+  const drawn = columns(times, rows, x), base = new Float64Array(drawn.length), end = x(span);
+  const edges = drawn.map(([from], i) => [from.toFixed(1), (i + 1 < drawn.length ? drawn[i + 1][0] : end).toFixed(1)]);
   for (let layer = 0; layer < layers; ++layer) {
     let upper = '', lower = '', any = false;
-    for (let i = 0; i < rows.length; ++i) {
-      const from = base[i], to = from + rows[i][layer + 1];
+    for (let i = 0; i < drawn.length; ++i) {
+      const from = base[i], to = from + drawn[i][1][layer + 1], [a, b] = edges[i];
       any = any || to > from;
       base[i] = to;
-      const a = x(times[i]).toFixed(1), b = x(i + 1 < rows.length ? times[i + 1] : span).toFixed(1);
       upper += `L${a} ${y(to).toFixed(1)}H${b}`;
       lower = `L${b} ${y(from).toFixed(1)}H${a}` + lower;
     }
     if (any) svgNode('path', {d: 'M' + upper.slice(1) + lower + 'Z', fill: colour(layer), 'fill-opacity': .88}, svg);
   }
-  let line = '';
-  for (let i = 0; i < rows.length; ++i) line += `L${x(times[i]).toFixed(1)} ${y(base[i]).toFixed(1)}H${x(i + 1 < rows.length ? times[i + 1] : span).toFixed(1)}`;
-  svgNode('path', {class: 'top', d: 'M' + line.slice(1)}, svg);
+  if (drawn.length < width / 2) {
+    const line = edges.map(([a, b], i) => `L${a} ${y(base[i]).toFixed(1)}H${b}`).join('');
+    svgNode('path', {class: 'top', d: 'M' + line.slice(1)}, svg);
+  }
 
   for (const oom of device.out_of_memory) {
     svgNode('line', {class: 'oom', x1: x(oom.time_us), x2: x(oom.time_us), y1: top - 10, y2: height - bottom}, svg);
   }
   if (device.out_of_memory.length) {
-    const at = x(device.out_of_memory[0].time_us), end = at > width / 2;
+    const at = x(device.out_of_memory[0].time_us), before = at > width / 2;
     const many = device.out_of_memory_count;
-    svgNode('text', {class: 'oomtext', x: end ? at - 6 : at + 6, y: top - 16, 'text-anchor': end ? 'end' : 'start'}, svg).textContent =
+    svgNode('text', {class: 'oomtext', x: before ? at - 6 : at + 6, y: top - 16, 'text-anchor': before ? 'end' : 'start'}, svg).textContent =
         many > 1 ? `out of memory, ${many} times` : 'out of memory';
   }
   if (device.peak.bytes) {
-    const at = x(device.peak.time_us), end = at > width * .7;
+    const at = x(device.peak.time_us), before = at > width * .7;
     svgNode('circle', {class: 'peak', cx: at, cy: y(device.peak.bytes), r: 4.5}, svg);
-    caption('peak ' + bytesText(device.peak.bytes), {x: end ? at - 10 : at + 10, y: y(device.peak.bytes) - 5}, end ? 'end' : 'start');
+    caption('peak ' + bytesText(device.peak.bytes), {x: before ? at - 10 : at + 10, y: y(device.peak.bytes) - 5}, before ? 'end' : 'start');
   }
 
   const legend = chart.parentNode.querySelector('.legend');
@@ -175,7 +195,7 @@ function listen(chart, svg, c) {
       const key = htmlNode('span', undefined, name);
       key.className = 'key';
       key.style.background = c.colour(i);
-      name.append(short(c.view.names[i], 60));
+      name.append(short(c.view.names[i], 48));
       htmlNode('td', bytesText(values[i]), line).className = 'number';
     }
     cursor.style.visibility = tip.style.visibility = 'visible';

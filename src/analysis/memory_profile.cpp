@@ -5,17 +5,18 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/memory_events.h"
 #include "analysis/memory_replay.h"
 #include "analysis/memory_scopes.h"
-#include "assemble/event_table.h"
 #include "capture/source.h"
 
 namespace xsigma::profiler {
 namespace {
 
+using analysis::MemoryEvents;
+using analysis::MemoryRecord;
 using analysis::MemoryReplay;
 using analysis::ScopePaths;
-using assemble::EventTable;
 
 // What is alive on a device while its events are read for the first time.
 class DeviceReading {
@@ -122,28 +123,26 @@ class DeviceReading {
 
 class Reading {
  public:
-  explicit Reading(const EventTable& table) : table_(table), paths_(table) {}
+  explicit Reading(const MemoryEvents& events) : events_(events), paths_(events) {}
 
-  void take(const EventTable::Entry& entry) {
-    const EventDetails& details = *entry.details;
-    const bool shortage = entry.event.kind == TraceEventKind::out_of_memory;
-    if (!shortage && details.bytes == 0) return;  // nothing changes hands
-    const ScopePaths::Place place = paths_.within(entry.parent);
+  void take(const MemoryRecord& record) {
+    if (!record.shortage && record.bytes == 0) return;  // nothing changes hands
+    const ScopePaths::Place place = paths_.within(record.slice);
     MemoryEvent event;
-    event.time_ns = entry.event.start_ns;
-    event.address = details.address;
-    event.bytes = details.bytes < 0 ? 0 - static_cast<uint64_t>(details.bytes) : static_cast<uint64_t>(details.bytes);
-    event.total_allocated = details.total_allocated;
-    event.total_reserved = details.total_reserved;
+    event.time_ns = record.time_ns;
+    event.address = record.address;
+    event.bytes = record.bytes < 0 ? 0 - static_cast<uint64_t>(record.bytes) : static_cast<uint64_t>(record.bytes);
+    event.total_allocated = record.total_allocated;
+    event.total_reserved = record.total_reserved;
     event.scope = place.scope;
-    event.thread = entry.event.row;
-    DeviceReading& device = deviceOf(details.device);
-    if (shortage) return device.shortage(event, details.bytes);
-    if (details.bytes < 0) return device.release(event);
+    event.thread = record.row;
+    DeviceReading& device = deviceOf(record.device);
+    if (record.shortage) return device.shortage(event, record.bytes);
+    if (record.bytes < 0) return device.release(event);
     const bool guarded = place.category != ScopePaths::kNoCategory;
     if (guarded) event.category = static_cast<MemoryCategory>(place.category);
-    const bool may_be_temporary = !guarded && place.innermost != assemble::kNoParent;
-    device.allocation(event, may_be_temporary ? table_.entries[place.innermost].endNs() : INT64_MIN);
+    const bool may_be_temporary = !guarded && place.innermost != analysis::kNoSlice;
+    device.allocation(event, may_be_temporary ? events_.slices()[place.innermost].end_ns : INT64_MIN);
   }
 
   void finish(MemoryProfile& profile) {
@@ -158,7 +157,7 @@ class Reading {
     return *(last_ = &devices_.try_emplace({device.type, device.index}, device).first->second);
   }
 
-  const EventTable& table_;
+  const MemoryEvents& events_;
   ScopePaths paths_;
   std::map<std::tuple<DeviceType, int>, DeviceReading> devices_;
   DeviceReading* last_ = nullptr;
@@ -185,19 +184,16 @@ MemoryProfile analyzeMemory(const Capture& capture) {
   MemoryProfile profile;
   profile.scopes.push_back({});
   if (capture.source() == nullptr) return profile;
-  const std::shared_ptr<const EventTable> table = assemble::tabulate(assembleTrace(capture));
-  const TraceInfo& info = table->trace->info();
+  const MemoryEvents events(assembleTrace(capture));
+  const TraceInfo& info = events.trace().info();
   profile.start_ns = info.start_ns;
-  profile.end_ns = std::max(info.start_ns, table->totals.end_ns);
+  profile.end_ns = std::max(info.start_ns, events.totals().end_ns);
   profile.process_id = info.process_id;
-  for (const TraceRow& row : table->totals.rows) profile.threads.push_back({row.thread_id, row.logical_id, row.name});
-  Reading reading(*table);
-  for (const EventTable::Entry& entry : table->entries) {
-    const bool memory = entry.event.kind == TraceEventKind::memory || entry.event.kind == TraceEventKind::out_of_memory;
-    if (memory && entry.details != nullptr) reading.take(entry);
-  }
+  for (const TraceRow& row : events.totals().rows) profile.threads.push_back({row.thread_id, row.logical_id, row.name});
+  Reading reading(events);
+  events.forEach([&](const MemoryRecord& record) { reading.take(record); });
   reading.finish(profile);
-  const Ledger& ledger = table->trace->ledger();
+  const Ledger& ledger = events.trace().ledger();
   profile.lost_reports = ledger.extras_dropped;
   profile.lost_scopes = ledger.dropped;
   profile.overwritten = ringWentRound(capture);

@@ -25,9 +25,8 @@ std::vector<MemoryHolder> MemoryReplay::holders() const {
   for (uint32_t scope = 0; scope < held_.size(); ++scope) {
     if (held_[scope].blocks != 0) all.push_back({scope, held_[scope].bytes, held_[scope].blocks});
   }
-  std::sort(all.begin(), all.end(), [](const MemoryHolder& a, const MemoryHolder& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.scope < b.scope;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const MemoryHolder& a, const MemoryHolder& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.scope < b.scope; });
   return all;
 }
 

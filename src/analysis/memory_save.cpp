@@ -17,7 +17,8 @@ bool endsWith(const std::string& text, std::string_view ending) {
 Status MemoryProfile::save(const std::string& path) const {
   const bool html = endsWith(path, ".html");
   if (!html && !endsWith(path, ".json")) {
-    return {StatusCode::invalid_argument, fmt::format("cannot save the memory profile as '{}': the ending says neither .json nor .html. Use one of them", path)};
+    return {StatusCode::invalid_argument,
+            fmt::format("cannot save the memory profile as '{}': the ending says neither .json nor .html. Use one of them", path)};
   }
   Expected<base::OutputFile> file = base::OutputFile::create(path, "the memory profile");
   if (!file) return file.status();

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/event_table.h"
+#include "analysis/memory_events.h"
 #include "xsigma/profiler/memory_profile.h"
 
 namespace xsigma::profiler::analysis {
@@ -17,14 +17,14 @@ class ScopePaths {
 
   struct Place {
     uint32_t scope = kUnknown;
-    uint32_t innermost = assemble::kNoParent;  // the entry of the innermost scope that is no guard
-    uint8_t category = kNoCategory;            // of the innermost guard
+    uint32_t innermost = kNoSlice;   // the slice of the innermost scope that is no guard
+    uint8_t category = kNoCategory;  // of the innermost guard
   };
 
-  explicit ScopePaths(const assemble::EventTable& table);
+  explicit ScopePaths(const MemoryEvents& events);
 
-  // Of what has this entry for a parent, or kNoParent. Only what is asked for gets a path: a scope costs nothing otherwise.
-  Place within(uint32_t entry);
+  // Of what happened in this slice, or in none.
+  Place within(uint32_t slice);
   std::vector<MemoryScope> take() { return std::move(scopes_); }
 
  private:
@@ -35,10 +35,10 @@ class ScopePaths {
   };
 
   uint32_t textOf(uint32_t name);
-  Place inside(const Place& around, uint32_t entry);
+  Place inside(const Place& around, uint32_t slice);
 
-  const assemble::EventTable& table_;
-  std::vector<Place> places_;  // of each entry, once it was asked for
+  const MemoryEvents& events_;
+  std::vector<Place> places_;  // of each slice, once it was asked for
   std::vector<MemoryScope> scopes_;
   std::vector<Text> texts_;
   std::unordered_map<uint32_t, uint32_t> text_of_name_;

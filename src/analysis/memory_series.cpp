@@ -23,7 +23,7 @@ std::vector<uint32_t> chosenEvents(const MemoryProfile& profile, const MemoryDev
     const auto here = sampled ? static_cast<int64_t>(std::clamp(since / length, 0.0, 1.0) * (stretches - 1)) : int64_t{i};
     if (here != stretch) {
       stretch = here;
-      chosen.push_back(i);  // the maximum so far
+      chosen.push_back(i);               // the maximum so far
       if (sampled) chosen.push_back(i);  // the last so far
     } else {
       uint32_t& maximum = chosen[chosen.size() - 2];

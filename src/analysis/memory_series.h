@@ -26,7 +26,7 @@ struct MemorySeries {
   std::vector<Row> rows;         // each holds until the next; the first is the start of the recording, the last its end
   std::vector<uint32_t> scopes;  // those that ever held most, the largest first
   bool has_others = false;
-  bool sampled = false;          // there were more events than rows: each stretch of time has its maximum and its end
+  bool sampled = false;  // there were more events than rows: each stretch of time has its maximum and its end
 };
 
 MemorySeries seriesOf(const MemoryProfile& profile, const MemoryDevice& device, size_t most_rows = kMostRows);

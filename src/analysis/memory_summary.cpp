@@ -26,8 +26,8 @@ std::string timeText(int64_t ns) {
 }
 
 const char* deviceTypeText(DeviceType type) {
-  constexpr const char* kNames[] = {"CPU", "CUDA",   "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP", "FPGA", "MAIA", "XLA",        "Vulkan",
-                                    "Metal", "XPU", "MPS",    "Meta",   "HPU",    "VE",    "Lazy", "IPU", "MTIA", "PrivateUse1"};
+  constexpr const char* kNames[] = {"CPU",   "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP",  "FPGA", "MAIA", "XLA",        "Vulkan",
+                                    "Metal", "XPU",  "MPS",    "Meta",   "HPU",    "VE",    "Lazy", "IPU",  "MTIA", "PrivateUse1"};
   const auto index = static_cast<size_t>(type);
   return index < std::size(kNames) ? kNames[index] : "unknown device";
 }
@@ -36,7 +36,11 @@ std::string deviceText(Device device) {
   return device.index < 0 ? deviceTypeText(device.type) : fmt::format("{} {}", deviceTypeText(device.type), device.index);
 }
 
-std::string countText(uint64_t count, const char* thing) { return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s"); }
+std::string countText(uint64_t count, const char* thing) {
+  std::string digits = fmt::format("{}", count);
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+  return fmt::format("{} {}{}", digits, thing, count == 1 ? "" : "s");
+}
 
 std::string lossText(const MemoryProfile& profile) {
   std::string text;
@@ -76,37 +80,31 @@ std::string MemoryProfile::summary() const {
   std::string text;
   if (devices.empty()) text = std::string(kNobodyReported) + "\n";
   for (const MemoryDevice& device : devices) {
-    const std::string where = deviceText(device.device);
-    text += fmt::format("{}: peak of {} at {}", where, bytesText(device.peak.bytes), timeText(device.peak.time_ns - start_ns));
-    if (!device.peak.holders.empty()) {
-      const MemoryHolder& first = device.peak.holders.front();
-      text += fmt::format(", {} of it allocated in {}", bytesText(first.bytes), path(first.scope));
+    const std::string where = deviceText(device.device) + ": ";
+    const auto line = [&](const std::string& words) { text += where + words + "\n"; };
+    const auto ofIt = [&](const MemoryMoment& moment) {
+      if (moment.holders.empty()) return std::string();
+      return fmt::format(", {} of it allocated in {}", bytesText(moment.holders[0].bytes), path(moment.holders[0].scope));
+    };
+    line(fmt::format("peak of {} at {}{}.", bytesText(device.peak.bytes), timeText(device.peak.time_ns - start_ns), ofIt(device.peak)));
+    const size_t shown = std::min<size_t>(10, device.shortages.size());
+    for (size_t i = 0; i < shown; ++i) {
+      const MemoryShortage& shortage = device.shortages[i];
+      line(fmt::format("out of memory at {}: {} asked for, {} allocated{}.", timeText(shortage.time_ns - start_ns),
+                       bytesText(shortage.requested), bytesText(shortage.bytes), ofIt(shortage)));
     }
-    text += ".\n";
-    for (const MemoryShortage& shortage : device.shortages) {
-      text += fmt::format("{}: out of memory at {}: {} asked for, {} allocated", where, timeText(shortage.time_ns - start_ns),
-                          bytesText(shortage.requested), bytesText(shortage.bytes));
-      if (!shortage.holders.empty()) {
-        text += fmt::format(", {} of it in {}", bytesText(shortage.holders.front().bytes), path(shortage.holders.front().scope));
-      }
-      text += ".\n";
-      if (&shortage - device.shortages.data() == 9 && device.shortages.size() > 10) {
-        text += fmt::format("{}: out of memory {} times more.\n", where, device.shortages.size() - 10);
-        break;
-      }
-    }
-    if (device.leaks.empty()) {
-      text += fmt::format("{}: everything was released.\n", where);
-    } else {
-      text += fmt::format("{}: {} not released, {}:\n", where, countText(device.leaks.size(), "allocation"), bytesText(device.leaked_bytes));
-    }
+    if (shown < device.shortages.size()) line(fmt::format("out of memory {} more.", countText(device.shortages.size() - shown, "time")));
+    if (device.leaks.empty())
+      line("everything was released.");
+    else
+      line(fmt::format("{} not released, {}:", countText(device.leaks.size(), "allocation"), bytesText(device.leaked_bytes)));
     for (size_t i = 0; i < std::min(kMostHolders, device.leaks_by_scope.size()); ++i) {
       const MemoryHolder& leak = device.leaks_by_scope[i];
       text += fmt::format("  {} in {}, {}\n", countText(leak.blocks, "allocation"), path(leak.scope), bytesText(leak.bytes));
     }
     if (device.unknown_releases != 0) {
-      text += fmt::format("{}: {} of memory that was allocated before the start, {}.\n", where, countText(device.unknown_releases, "release"),
-                          bytesText(device.unknown_released_bytes));
+      line(fmt::format("{} of memory that was allocated before the start, {}.", countText(device.unknown_releases, "release"),
+                       bytesText(device.unknown_released_bytes)));
     }
   }
   if (const std::string losses = lossText(*this); !losses.empty()) text += losses + "\n";

@@ -8,11 +8,11 @@
 
 namespace xsigma::profiler::analysis {
 
-std::string bytesText(uint64_t bytes);      // "1.5 MiB"
-std::string timeText(int64_t ns);           // "12.3 ms"
-std::string deviceText(Device device);      // "CPU", "CUDA 1"
+std::string bytesText(uint64_t bytes);  // "1.5 MiB"
+std::string timeText(int64_t ns);       // "12.3 ms"
+std::string deviceText(Device device);  // "CPU", "CUDA 1"
 const char* deviceTypeText(DeviceType type);
-// "2 allocations", "1 allocation"
+// "1,234 allocations", "1 allocation"
 std::string countText(uint64_t count, const char* thing);
 // What is missing, in a sentence; "" if nothing is.
 std::string lossText(const MemoryProfile& profile);

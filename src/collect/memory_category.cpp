@@ -25,8 +25,8 @@ namespace detail {
 
 ScopeSite& memoryCategorySite(MemoryCategory category) noexcept {
   static constinit ScopeSite sites[kMemoryCategories] = {
-      XSIGMA_CATEGORY_SITE("input"),    XSIGMA_CATEGORY_SITE("temporary"),       XSIGMA_CATEGORY_SITE("activation"),
-      XSIGMA_CATEGORY_SITE("gradient"), XSIGMA_CATEGORY_SITE("autograd_detail"), XSIGMA_CATEGORY_SITE("parameter"),
+      XSIGMA_CATEGORY_SITE("input"),           XSIGMA_CATEGORY_SITE("temporary"),       XSIGMA_CATEGORY_SITE("activation"),
+      XSIGMA_CATEGORY_SITE("gradient"),        XSIGMA_CATEGORY_SITE("autograd_detail"), XSIGMA_CATEGORY_SITE("parameter"),
       XSIGMA_CATEGORY_SITE("optimizer_state"), XSIGMA_CATEGORY_SITE("unknown"),
   };
   const auto index = static_cast<size_t>(category);

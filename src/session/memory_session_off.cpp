@@ -5,7 +5,8 @@ namespace xsigma::profiler {
 namespace {
 
 std::string missing(const char* call) {
-  return std::string(call) + ": this library was built with XSIGMA_ENABLE_KINETO=OFF, without captures. Build it with XSIGMA_ENABLE_KINETO=ON";
+  return std::string(call) +
+         ": this library was built with XSIGMA_ENABLE_KINETO=OFF, without captures. Build it with XSIGMA_ENABLE_KINETO=ON";
 }
 
 }  // namespace

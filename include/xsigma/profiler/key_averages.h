@@ -97,8 +97,9 @@ class XSIGMA_PROFILER_API KeyAverages {
   // All columns, rows as table() would order them; times in nanoseconds.
   std::string csv(std::string_view sort_by = "self_cpu_time_total") const;
   std::string json(std::string_view sort_by = "self_cpu_time_total") const;
-  // By ending: .csv, .json; any other ending gets the table. Throws ProfilerError if it cannot be written.
+  // By ending: .csv, .json, with all rows; any other ending gets the table, all of it or as the options say. Throws ProfilerError if it cannot be written.
   void save(const std::string& path) const;
+  void save(const std::string& path, const TableOptions& options) const;
 
  private:
   std::shared_ptr<const Contents> contents_;

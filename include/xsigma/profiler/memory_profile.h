@@ -17,22 +17,22 @@ namespace xsigma::profiler {
 enum class MemoryAction : uint8_t {
   alloc,
   free,
-  unknown_free,   // of an address that the capture has not seen allocated: it was before the start, or the record of it was lost
+  unknown_free,  // of an address that the capture has not seen allocated: it was before the start, or the record of it was lost
   out_of_memory,
 };
 
 inline constexpr uint32_t kNoMemoryEvent = UINT32_MAX;
 
 struct MemoryEvent {
-  int64_t time_ns = 0;     // CLOCK_REALTIME
+  int64_t time_ns = 0;  // CLOCK_REALTIME
   uint64_t address = 0;
-  uint64_t bytes = 0;      // allocated, released, or asked for in vain
-  uint64_t allocated = 0;  // alive on this device after it, of what was allocated in the capture
+  uint64_t bytes = 0;            // allocated, released, or asked for in vain
+  uint64_t allocated = 0;        // alive on this device after it, of what was allocated in the capture
   uint64_t total_allocated = 0;  // as the allocator reported it, and the next
   uint64_t total_reserved = 0;
   uint32_t partner = kNoMemoryEvent;  // of a release: the event that allocated; of an allocation: the one that released it
-  uint32_t scope = 0;   // MemoryProfile::scopes: where this happened
-  uint32_t thread = 0;  // MemoryProfile::threads
+  uint32_t scope = 0;                 // MemoryProfile::scopes: where this happened
+  uint32_t thread = 0;                // MemoryProfile::threads
   MemoryAction action = MemoryAction::alloc;
   MemoryCategory category = MemoryCategory::unknown;  // of what was allocated
 };
@@ -79,7 +79,7 @@ struct MemoryDevice {
   std::vector<MemoryEvent> events;  // by time
   MemoryMoment peak;
   std::vector<MemoryShortage> shortages;
-  std::vector<uint32_t> leaks;  // events: allocated, and not released by the end. Largest first
+  std::vector<uint32_t> leaks;               // events: allocated, and not released by the end. Largest first
   std::vector<MemoryHolder> leaks_by_scope;  // all of them, largest first
   uint64_t leaked_bytes = 0;
   uint64_t allocations = 0;

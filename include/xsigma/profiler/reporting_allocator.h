@@ -96,7 +96,8 @@ class ReportingAllocator {
   };
 
   ReportingAllocator() noexcept : ReportingAllocator(MemoryCounter::ofProcess()) {}
-  ReportingAllocator(MemoryCounter& counter, Upstream upstream = Upstream()) noexcept : upstream_(std::move(upstream)), counter_(&counter) {}
+  ReportingAllocator(MemoryCounter& counter, Upstream upstream = Upstream()) noexcept
+      : upstream_(std::move(upstream)), counter_(&counter) {}
   template <class U, class Other>
   ReportingAllocator(const ReportingAllocator<U, Other>& other) noexcept : upstream_(other.upstream()), counter_(&other.counter()) {}
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/memory_series.h"
+#include "analysis/memory_summary.h"
 #include "assembled.h"
 #include "hand_capture.h"
 #include "parsed_json.h"
@@ -197,7 +198,7 @@ TEST(MemoryFile, LossesAreSaidAloud) {
   HandThread& writer = small.thread(11, "main");
   for (uint64_t i = 1; i <= 5000; ++i) writer.memory(10 * i, i, 1, i, 0);
   const MemoryProfile profile = analyzeMemory(small.finish(100'000));
-  const std::string words = "Room ran out for " + std::to_string(profile.lost_reports) + " reports";
+  const std::string words = "Room ran out for " + analysis::countText(profile.lost_reports, "report");
   EXPECT_TRUE(contains(saved(profile, "memory.html"), words));
   const Json json = parsed::json(saved(profile, "memory.json"));
   EXPECT_FALSE(json["losses"]["whole"].boolean);
@@ -207,7 +208,8 @@ TEST(MemoryFile, LossesAreSaidAloud) {
 
 TEST(MemoryPage, NeedsNothingFromOutside) {
   const std::string page = saved(analyzeMemory(training()), "memory.html");
-  for (const char* const outside : {"src=", "href=", "@import", "url(", "fetch(", "import("}) EXPECT_FALSE(contains(page, outside)) << outside;
+  for (const char* const outside : {"src=", "href=", "@import", "url(", "fetch(", "import("})
+    EXPECT_FALSE(contains(page, outside)) << outside;
   EXPECT_EQ(countOf(page, "http"), 1u);  // the name of the SVG namespace
   EXPECT_TRUE(contains(page, "<h1>CPU memory peaked at 4.1 KiB, 5.0 µs after the start of the recording.</h1>")) << page.substr(0, 9000);
   EXPECT_TRUE(contains(page, "1.0 MiB were asked for in “step &gt; multiply”"));

@@ -125,6 +125,32 @@ TEST(ReportingResource, ReportsWhatCouldNotBeHadAndThrowsOn) {
   EXPECT_EQ(resource.total(), 0u);
 }
 
+// So that no other thread can have got and reported an address whose release has not been reported yet.
+TEST(ReportingResource, ReportsWhileTheMemoryIsItsOwn) {
+  struct Telling : std::pmr::memory_resource {
+    void* do_allocate(size_t bytes, size_t wanted) override {
+      recordInstant("got");
+      return std::pmr::new_delete_resource()->allocate(bytes, wanted);
+    }
+    void do_deallocate(void* address, size_t bytes, size_t wanted) override {
+      recordInstant("given back");
+      std::pmr::new_delete_resource()->deallocate(address, bytes, wanted);
+    }
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+  };
+  Telling upstream;
+  ReportingResource resource(&upstream);
+  MemoryCounter counter;
+  using OverPmr = ReportingAllocator<char, std::pmr::polymorphic_allocator<char>>;
+  const Capture capture = record([&] {
+    { const std::pmr::vector<char> values(8, 'x', &resource); }
+    { const std::vector<char, OverPmr> values(8, 'x', OverPmr(counter, &upstream)); }
+  });
+  std::vector<std::string> order;
+  for (const recorded::Seen& each : recorded::all(capture)) order.push_back(each.kind == RecordKind::memory ? "report" : each.name);
+  EXPECT_EQ(order, (std::vector<std::string>{"got", "report", "report", "given back", "got", "report", "report", "given back"}));
+}
+
 TEST(ReportingResource, IsEqualToItselfOnly) {
   ReportingResource a, b;
   EXPECT_TRUE(a.is_equal(a));
@@ -269,18 +295,6 @@ TEST(MemoryCounter, IsExactUnderManyThreads) {
   EXPECT_TRUE(device.leaks.empty());
   EXPECT_EQ(device.unknown_releases, 0u);
   EXPECT_EQ(device.replaced, 0u);  // an address is reported released before another thread can have it
-}
-
-TEST(MemoryCategoryGuard, StandsInTheTrace) {
-  const Capture capture = record([] {
-    for (size_t i = 0; i < kMemoryCategories; ++i) const MemoryCategoryGuard guard(static_cast<MemoryCategory>(i));
-  });
-  std::vector<std::string> expected;
-  for (size_t i = 0; i < kMemoryCategories; ++i) {
-    expected.push_back(kMemoryCategoryScope + std::string(toString(static_cast<MemoryCategory>(i))));
-  }
-  EXPECT_EQ(recorded::names(capture), expected);
-  EXPECT_EQ(expected[6], "memory category: optimizer_state");
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ double allocations(const std::string& path) { return parsed::json(contents(path)
 // Each test is a process of its own under ctest; together they run in this order.
 TEST(AMemoryProfile, ThatWasNeverStartedCannotBeExportedOrStopped) {
   const Folder folder;
-  expectWords(refusal([&] { exportMemoryProfile(folder / "memory.json"); }), {"exportMemoryProfile", "no memory profile", "startMemoryProfile()"});
+  expectWords(refusal([&] { exportMemoryProfile(folder / "memory.json"); }),
+              {"exportMemoryProfile", "no memory profile", "startMemoryProfile()"});
   expectWords(refusal([] { memoryProfile(); }), {"memoryProfile", "startMemoryProfile()"});
   expectWords(refusal([] { stopMemoryProfile(); }), {"stopMemoryProfile", "startMemoryProfile()"});
   EXPECT_EQ(folder.files(), Names{});
@@ -68,6 +69,7 @@ TEST(MemorySession, ASecondStartIsRefusedAndHarmless) {
   expectWords(refusal([] { stopMemoryProfile(); }), {"no memory profile runs"});
   EXPECT_EQ(memoryProfile().devices.at(0).allocations, 1u);
   startMemoryProfile();  // begins anew
+  EXPECT_TRUE(memoryProfile().empty());
   stopMemoryProfile();
   EXPECT_TRUE(memoryProfile().empty());
 }
