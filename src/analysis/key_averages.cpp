@@ -191,9 +191,9 @@ std::shared_ptr<const KeyAverages::Contents> AverageCount::finish() {
 KeyAverages::KeyAverages() : contents_(std::make_shared<Contents>()) {}
 KeyAverages::KeyAverages(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
 
-const std::vector<KeyAverage>& KeyAverages::rows() const { return contents_->rows; }
+const std::vector<KeyAverage>& KeyAverages::rows() const& { return contents_->rows; }
 
-const KeyAverage& KeyAverages::at(std::string_view name) const {
+const KeyAverage& KeyAverages::at(std::string_view name) const& {
   for (const KeyAverage& row : contents_->rows) {
     if (row.name == name) return row;
   }

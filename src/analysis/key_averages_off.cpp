@@ -16,11 +16,11 @@ namespace {
 
 KeyAverages::KeyAverages() = default;
 KeyAverages::KeyAverages(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
-const std::vector<KeyAverage>& KeyAverages::rows() const {
+const std::vector<KeyAverage>& KeyAverages::rows() const& {
   static const std::vector<KeyAverage> none;
   return none;
 }
-const KeyAverage& KeyAverages::at(std::string_view) const { refuse("KeyAverages::at"); }
+const KeyAverage& KeyAverages::at(std::string_view) const& { refuse("KeyAverages::at"); }
 int64_t KeyAverages::selfCpuTotalNs() const { return 0; }
 int64_t KeyAverages::deviceBusyNs() const { return 0; }
 int64_t KeyAverages::wallNs() const { return 0; }

@@ -30,9 +30,10 @@ void MemoryEvents::take(const EventBatch& batch) {
     const TraceEvent& event = batch.events[i];
     if (event.row >= rows_.size()) rows_.resize(event.row + size_t{1});
     Row& row = rows_[event.row];
-    const bool slice = event.kind == TraceEventKind::slice || event.kind == TraceEventKind::async_slice;
+    const bool overlaps = event.kind == TraceEventKind::async_slice && (event.flags & kEventOverlaps) != 0;
+    const bool slice = event.kind == TraceEventKind::slice || overlaps;  // other asynchronous ones are around nothing
     const EventDetails* const details = batch.details(event);
-    Entry entry{event.start_ns, event.start_ns + event.duration_ns, event.ordinal, 0, event.depth, event.flags, !slice};
+    Entry entry{event.start_ns, event.start_ns + event.duration_ns, event.ordinal, 0, event.depth, event.flags, !slice, overlaps};
     if (slice) {
       if (row.last_memory_ns < event.start_ns && !memoryAtEnd(batch.events, i)) continue;  // nothing happened in it
       entry.target = static_cast<uint32_t>(slices_.size());
@@ -63,7 +64,7 @@ bool MemoryEvents::earlier(const Entry& a, const Entry& b) {
 // A slice whose begin was lost stands around all that came before its end: what lies in it is one deeper than its thread knew.
 void MemoryEvents::deepenUnder(std::vector<Entry>& entries) {
   for (size_t outer = 0; outer < entries.size(); ++outer) {
-    if ((entries[outer].flags & kEventUnmatched) == 0) continue;
+    if ((entries[outer].flags & kEventUnmatched) == 0 || entries[outer].overlaps) continue;
     for (size_t i = outer + 1; i < entries.size() && entries[i].start_ns <= entries[outer].end_ns; ++i) {
       if (entries[i].end_ns <= entries[outer].end_ns && entries[i].depth < UINT16_MAX) ++entries[i].depth;
     }

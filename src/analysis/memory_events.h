@@ -52,6 +52,7 @@ class MemoryEvents {
     uint16_t depth = 0;
     uint8_t flags = 0;
     bool point = false;
+    bool overlaps = false;
   };
   struct Row {
     std::vector<Entry> entries;

@@ -81,9 +81,11 @@ class XSIGMA_PROFILER_API KeyAverages {
   explicit KeyAverages(std::shared_ptr<const Contents> contents);
 
   // In the order in which they first ran.
-  const std::vector<KeyAverage>& rows() const;
+  const std::vector<KeyAverage>& rows() const&;
+  std::vector<KeyAverage> rows() && { return static_cast<const KeyAverages&>(*this).rows(); }  // they outlive a temporary
   // The only one of that name, or the first of several. Throws ProfilerError if there is none.
-  const KeyAverage& at(std::string_view name) const;
+  const KeyAverage& at(std::string_view name) const&;
+  KeyAverage at(std::string_view name) && { return static_cast<const KeyAverages&>(*this).at(name); }
 
   int64_t selfCpuTotalNs() const;  // of all rows: the time in which threads were inside scopes
   int64_t deviceBusyNs() const;    // the time in which devices did something

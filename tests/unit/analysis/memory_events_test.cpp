@@ -48,7 +48,7 @@ Found byEvents(const Capture& capture) {
   return found;
 }
 
-// Nested scopes with memory events between them; some never end, many share a nanosecond.
+// Nested scopes with memory events between them; some never end, some outlive the scope around them, many share a nanosecond. Asynchronous ranges run across.
 void fill(HandThread& thread, std::mt19937& random, size_t steps) {
   const auto chance = [&](unsigned of) { return random() % of == 0; };
   std::vector<std::pair<std::string, uint64_t>> open;
@@ -61,6 +61,14 @@ void fill(HandThread& thread, std::mt19937& random, size_t steps) {
     } else if (!open.empty() && chance(3)) {
       thread.end(open.back().first, open.back().second, now);
       open.pop_back();
+    } else if (open.size() > 1 && chance(20)) {
+      std::swap(open.back(), open[open.size() - 2]);
+      thread.end(open.back().first, open.back().second, now);
+      open.pop_back();
+    } else if (chance(20)) {
+      thread.asyncBegin("request", i, now);
+    } else if (chance(20)) {
+      thread.asyncEnd("request", random() % (i + 1), now);
     } else if (chance(30)) {
       thread.outOfMemory(now, static_cast<int64_t>(random() % 1000), 0, 0);
     } else if (chance(10)) {
