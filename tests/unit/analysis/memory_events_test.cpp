@@ -48,7 +48,7 @@ Found byEvents(const Capture& capture) {
   return found;
 }
 
-// Nested scopes with memory events between them; some never end, some outlive the scope around them, many share a nanosecond. Asynchronous ranges run across.
+// Nested scopes with memory events between them; some never end, many share a nanosecond. Asynchronous ranges run across.
 void fill(HandThread& thread, std::mt19937& random, size_t steps) {
   const auto chance = [&](unsigned of) { return random() % of == 0; };
   std::vector<std::pair<std::string, uint64_t>> open;
@@ -59,10 +59,6 @@ void fill(HandThread& thread, std::mt19937& random, size_t steps) {
       open.emplace_back("s" + std::to_string(random() % 5), now);
       thread.begin(open.back().first, now);
     } else if (!open.empty() && chance(3)) {
-      thread.end(open.back().first, open.back().second, now);
-      open.pop_back();
-    } else if (open.size() > 1 && chance(20)) {
-      std::swap(open.back(), open[open.size() - 2]);
       thread.end(open.back().first, open.back().second, now);
       open.pop_back();
     } else if (chance(20)) {
