@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLeastBlock = 8;
 constexpr size_t kFew = 4096;        // sorting them costs less than clearing the counts of all classes
-constexpr size_t kMostBlock = 8192;  // 64 KiB: small enough that freed ones are used again
+constexpr size_t kMostBlock = 16384;  // 64 KiB: small enough that freed ones are used again
 
 // Classes of values, 256 to a power of two: the larger values are in the later classes. Below 512 each class is one value.
 constexpr unsigned kClassBits = 8;
@@ -80,11 +80,39 @@ void setQuantiles(Statistics& result, size_t count, At at) {
   result.p99 = quantile(0.99, count, at);
 }
 
+// Sums from the first value on: they stay small, and equal durations deviate by exactly nothing.
+class Moments {
+ public:
+  explicit Moments(int64_t origin) : origin_(origin), min_(origin), max_(origin) {}
+
+  void add(int64_t value) {
+    const int64_t above = value - origin_;
+    sum_ += above;
+    squares_ += static_cast<double>(above) * static_cast<double>(above);
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+  }
+  void put(Statistics& result, size_t count) const {
+    const double mean_above = static_cast<double>(sum_) / static_cast<double>(count);
+    result.min = min_;
+    result.max = max_;
+    result.mean = static_cast<double>(origin_) + mean_above;
+    result.stddev = std::sqrt(std::max(0.0, squares_ / static_cast<double>(count) - mean_above * mean_above));
+  }
+
+ private:
+  int64_t origin_;
+  int64_t min_;
+  int64_t max_;
+  int64_t sum_ = 0;
+  double squares_ = 0;
+};
+
 }  // namespace
 
 void Durations::grow() {
   const size_t size = blocks_.empty() ? kLeastBlock : std::min(kMostBlock, blocks_.back().size * 2);
-  blocks_.push_back({std::unique_ptr<int64_t[]>(new int64_t[size]), size});
+  blocks_.push_back({std::unique_ptr<uint32_t[]>(new uint32_t[size]), size});
   next_ = blocks_.back().values.get();
   end_ = next_ + size;
 }
@@ -92,44 +120,44 @@ void Durations::grow() {
 template <typename Visit>
 void Durations::forEach(Visit visit) const {
   for (const Block& block : blocks_) {
-    const int64_t* const last = &block == &blocks_.back() ? next_ : block.values.get() + block.size;
-    for (const int64_t* value = block.values.get(); value != last; ++value) visit(*value);
+    const uint32_t* const last = &block == &blocks_.back() ? next_ : block.values.get() + block.size;
+    for (const uint32_t* value = block.values.get(); value != last; ++value) visit(*value);
   }
+  for (const int64_t value : long_) visit(value);
+}
+
+size_t Durations::size() const {
+  size_t size = 0;
+  for (const Block& block : blocks_) size += block.size;
+  return size - static_cast<size_t>(end_ - next_) + long_.size();
 }
 
 Statistics Durations::statistics() const {
   Statistics result;
-  if (blocks_.empty()) return result;
-  const int64_t origin = blocks_.front().values[0];  // sums stay small, and equal durations deviate by exactly nothing
-  size_t count = 0;
-  int64_t sum = 0;
-  double squares = 0;
-  result.min = result.max = origin;
-  forEach([&](int64_t value) {
-    ++count;
-    const int64_t above = value - origin;
-    sum += above;
-    squares += static_cast<double>(above) * static_cast<double>(above);
-    result.min = std::min(result.min, value);
-    result.max = std::max(result.max, value);
-  });
-  const double mean_above = static_cast<double>(sum) / static_cast<double>(count);
-  result.mean = static_cast<double>(origin) + mean_above;
-  result.stddev = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean_above * mean_above));
+  const size_t count = size();
+  if (count == 0) return result;
+  Moments moments(long_.empty() ? blocks_.front().values[0] : long_.front());
   if (count < kFew) {
     std::vector<int64_t> sorted;
     sorted.reserve(count);
-    forEach([&](int64_t value) { sorted.push_back(value); });
+    forEach([&](int64_t value) {
+      moments.add(value);
+      sorted.push_back(value);
+    });
     std::sort(sorted.begin(), sorted.end());
     setQuantiles(result, count, [&](size_t rank) { return static_cast<double>(sorted[rank]); });
-    return result;
+  } else {
+    Ranks ranks;
+    forEach([&](int64_t value) {
+      moments.add(value);
+      ranks.count(value);
+    });
+    setQuantiles(result, count, [&](size_t rank) { return ranks.want(rank), 0.0; });
+    if (ranks.needsValues()) forEach([&](int64_t value) { ranks.collect(value); });
+    ranks.sort();
+    setQuantiles(result, count, [&](size_t rank) { return ranks.at(rank); });
   }
-  Ranks ranks;
-  forEach([&](int64_t value) { ranks.count(value); });
-  setQuantiles(result, count, [&](size_t rank) { return ranks.want(rank), 0.0; });
-  if (ranks.needsValues()) forEach([&](int64_t value) { ranks.collect(value); });
-  ranks.sort();
-  setQuantiles(result, count, [&](size_t rank) { return ranks.at(rank); });
+  moments.put(result, count);
   return result;
 }
 

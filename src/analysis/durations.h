@@ -11,20 +11,21 @@
 
 namespace xsigma::profiler::analysis {
 
-// Kept in blocks: what is there is never moved, and few calls take little room.
+// Kept in blocks: what is there is never moved, and few calls take little room. Few last longer than what 32 bits can say, 4.3 s: those are kept apart.
 class Durations {
  public:
   void add(int64_t ns) {
-    if (next_ == end_) [[unlikely]]
-      grow();
-    *next_++ = std::max<int64_t>(ns, 0);
+    if (ns > static_cast<int64_t>(UINT32_MAX)) [[unlikely]] return long_.push_back(ns);
+    if (next_ == end_) [[unlikely]] grow();
+    *next_++ = static_cast<uint32_t>(std::max<int64_t>(ns, 0));
   }
+  size_t size() const;
   // Exact; linear in their number.
   Statistics statistics() const;
 
  private:
   struct Block {
-    std::unique_ptr<int64_t[]> values;
+    std::unique_ptr<uint32_t[]> values;
     size_t size;
   };
 
@@ -32,9 +33,10 @@ class Durations {
   template <typename Visit>
   void forEach(Visit visit) const;
 
-  int64_t* next_ = nullptr;
-  int64_t* end_ = nullptr;
+  uint32_t* next_ = nullptr;
+  uint32_t* end_ = nullptr;
   std::vector<Block> blocks_;
+  std::vector<int64_t> long_;
 };
 
 }  // namespace xsigma::profiler::analysis

@@ -1,7 +1,9 @@
 #include "analysis/key_averages.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "base/ordered_work.h"
 #include "xsigma/profiler/flops.h"
 
 namespace xsigma::profiler {
@@ -28,15 +30,12 @@ AverageCount::Tally& AverageCount::tallyOf(uint32_t group) {
   return tallies_[group];
 }
 
-AverageCount::Thread& AverageCount::threadOf(uint32_t row) {
-  std::unique_ptr<Thread>& thread = threads_[row];
-  if (thread != nullptr) [[likely]]
-    return *thread;
+AverageCount::Thread& AverageCount::openThread(uint32_t row) {
   contents_->threads.emplace(table_->totals.rows[row].process_id, table_->totals.rows[row].thread_id);
   if (unused_.empty()) unused_.push_back(std::make_unique<Thread>());
-  thread = std::move(unused_.back());
+  threads_[row] = std::move(unused_.back());
   unused_.pop_back();
-  return *thread;
+  return *threads_[row];
 }
 
 // A thread that has ended leaves its place to the next: memory grows with those that run at once.
@@ -85,17 +84,20 @@ void AverageCount::unwindTo(Thread& thread, const Entry& entry) {
     leave(thread);
 }
 
-AverageCount::Tally& AverageCount::called(const Entry& entry, uint32_t group) {
+inline AverageCount::Tally& AverageCount::called(const Entry& entry, uint32_t group) {
   Tally& tally = tallyOf(group);
   ++tally.calls;
   tally.unfinished += (entry.event.flags & kEventUnfinished) != 0;
   tally.durations.add(entry.event.duration_ns);
-  if (with_flops_ && entry.details != nullptr && entry.details->inputs.words != nullptr) {
-    std::vector<RecordedInput> inputs;
-    decodeInputs(entry.details->inputs, inputs);
-    tally.flops += flopsOf(table_->trace->name(entry.event.name).text, inputs);
-  }
+  if (with_flops_) addFlops(entry, tally);
   return tally;
+}
+
+void AverageCount::addFlops(const Entry& entry, Tally& tally) {
+  if (entry.details == nullptr || entry.details->inputs.words == nullptr) return;
+  std::vector<RecordedInput> inputs;
+  decodeInputs(entry.details->inputs, inputs);
+  tally.flops += flopsOf(table_->trace->name(entry.event.name).text, inputs);
 }
 
 void AverageCount::enter(Thread& thread, uint32_t index) {
@@ -165,25 +167,33 @@ std::shared_ptr<const KeyAverages::Contents> AverageCount::finish() {
   contents_->rows = std::move(groups_.rows());
   contents_->device_busy_ns = device_time_.settle(contents_->rows);
   tallies_.resize(contents_->rows.size());
-  for (size_t group = 0; group < contents_->rows.size(); ++group) {
-    KeyAverage& row = contents_->rows[group];
-    Tally& tally = tallies_[group];
-    row.calls = tally.calls;
-    row.unfinished = tally.unfinished;
-    row.is_top_level = tally.is_top_level;
-    row.self_cpu_ns = tally.self_ns;
-    row.cpu_total_ns = tally.total_ns;
-    row.self_cpu_bytes = tally.self_bytes.cpu;
-    row.cpu_bytes = tally.total_bytes.cpu;
-    row.self_device_bytes = tally.self_bytes.device;
-    row.device_bytes = tally.total_bytes.device;
-    row.flops = tally.flops;
-    row.durations = tally.durations.statistics();
-    tally.durations = {};
+  uint64_t calls = 0;
+  for (const Tally& tally : tallies_) calls += tally.calls;
+  constexpr uint64_t kWorthThreads = 1'000'000;
+  std::atomic<size_t> next{0};
+  base::runOnWorkers(calls < kWorthThreads ? 1 : base::usefulWorkers(), [&](unsigned) {
+    for (size_t group = next++; group < tallies_.size(); group = next++) fill(contents_->rows[group], tallies_[group]);
+  });
+  for (const KeyAverage& row : contents_->rows) {
     contents_->self_cpu_ns += row.self_cpu_ns;
     contents_->unfinished += row.unfinished;
   }
   return contents_;
+}
+
+void AverageCount::fill(KeyAverage& row, Tally& tally) {
+  row.calls = tally.calls;
+  row.unfinished = tally.unfinished;
+  row.is_top_level = tally.is_top_level;
+  row.self_cpu_ns = tally.self_ns;
+  row.cpu_total_ns = tally.total_ns;
+  row.self_cpu_bytes = tally.self_bytes.cpu;
+  row.cpu_bytes = tally.total_bytes.cpu;
+  row.self_device_bytes = tally.self_bytes.device;
+  row.device_bytes = tally.total_bytes.device;
+  row.flops = tally.flops;
+  row.durations = tally.durations.statistics();
+  tally.durations = {};
 }
 
 }  // namespace analysis

@@ -85,9 +85,12 @@ class AverageCount {
   void countAsync(const Entry& entry);
   void countDevices();
   Tally& called(const Entry& entry, uint32_t group);
-  Thread& threadOf(uint32_t row);
+  void addFlops(const Entry& entry, Tally& tally);
+  Thread& threadOf(uint32_t row) { return threads_[row] != nullptr ? *threads_[row] : openThread(row); }
+  Thread& openThread(uint32_t row);
   void release(uint32_t row);
   Tally& tallyOf(uint32_t group);
+  static void fill(KeyAverage& row, Tally& tally);
 
   std::shared_ptr<KeyAverages::Contents> contents_ = std::make_shared<KeyAverages::Contents>();
   AverageGroups groups_;

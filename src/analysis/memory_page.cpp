@@ -217,7 +217,9 @@ function listen(chart, svg, c) {
 
 page.devices.forEach((device, index) => {
   const section = document.getElementById('device' + index), chart = section.querySelector('.chart');
-  let mode = 'by_category';
+  const categories = device.by_category;  // nothing to see where nobody named any
+  const named = categories.names.some((name, i) => name !== categories.grey && categories.sizes.some(row => row[i + 1] > 0));
+  let mode = named ? 'by_category' : 'by_scope';
   const buttons = section.querySelectorAll('.switch button');
   const redraw = () => { buttons.forEach(each => each.setAttribute('aria-pressed', each.value === mode)); draw(chart, device, mode); };
   buttons.forEach(each => each.addEventListener('click', () => { mode = each.value; redraw(); }));
