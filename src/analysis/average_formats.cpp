@@ -56,10 +56,6 @@ constexpr NumberColumn kNumbers[] = {
 
 const char* flag(bool value) { return value ? "true" : "false"; }
 
-bool endsWith(std::string_view text, std::string_view ending) {
-  return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
-}
-
 }  // namespace
 
 std::string KeyAverages::csv(std::string_view sort_by) const {
@@ -108,7 +104,7 @@ void KeyAverages::save(const std::string& path) const {
 }
 
 void KeyAverages::save(const std::string& path, const TableOptions& options) const {
-  const std::string text = endsWith(path, ".csv") ? csv(options.sort_by) : endsWith(path, ".json") ? json(options.sort_by) : table(options);
+  const std::string text = path.ends_with(".csv") ? csv(options.sort_by) : path.ends_with(".json") ? json(options.sort_by) : table(options);
   if (const Status status = base::writeFile(path, "the table", text); !status) throw ProfilerError(status.message());
 }
 

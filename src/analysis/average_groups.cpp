@@ -70,7 +70,7 @@ uint32_t AverageGroups::find(const Entry& entry) {
   row.name = shownName(table_->trace->name(entry.event.name).text);
   row.device = deviceTypeFromActivity(entry.event.type);
   row.is_user_annotation = entry.event.type == ActivityType::USER_ANNOTATION || entry.event.type == ActivityType::GPU_USER_ANNOTATION;
-  row.is_async = entry.event.kind == TraceEventKind::async_slice;
+  row.is_async = entry.event.kind == TraceEventKind::async_slice || table_->row(entry).beside;
   if (by_.input_shapes) row.input_shapes = shapesOf(entry.details);
   describePlace(entry, row);
   return rowOf(std::move(row));

@@ -12,7 +12,6 @@ namespace {
 
 using analysis::wordOf;
 
-constexpr size_t kLeastWidth = 12;
 constexpr std::string_view kGap = "  ";
 
 std::string timeText(double ns) {
@@ -58,6 +57,7 @@ struct Column {
   std::string header;
   bool is_text = false;  // at the left
   std::vector<std::string> cells = {};
+  size_t width = 0;
 };
 
 // FLOPs in the unit that suits the largest.
@@ -96,7 +96,11 @@ class TableText {
 
   void add(std::string header, const Cell& cell, bool is_text = false) {
     Column column{std::move(header), is_text};
-    for (const KeyAverage* const row : rows_) column.cells.push_back(cell(*row));
+    column.width = widthOf(column.header);
+    for (const KeyAverage* const row : rows_) {
+      column.cells.push_back(cell(*row));
+      column.width = std::max(column.width, widthOf(column.cells.back()));
+    }
     columns_.push_back(std::move(column));
   }
 
@@ -182,10 +186,8 @@ class TableText {
   std::string line(Make make) const {
     std::string out;
     for (const Column& column : columns_) {
-      size_t width = std::max(kLeastWidth, widthOf(column.header));
-      for (const std::string& cell : column.cells) width = std::max(width, widthOf(cell));
       if (!out.empty()) out += kGap;
-      out += make(column, width);
+      out += make(column, column.width);
     }
     out.erase(out.find_last_not_of(' ') + 1);
     return out + "\n";

@@ -87,13 +87,13 @@ class Moments {
 
   void add(int64_t value) {
     const int64_t above = value - origin_;
-    sum_ += above;
+    sum_ += static_cast<double>(above);
     squares_ += static_cast<double>(above) * static_cast<double>(above);
     min_ = std::min(min_, value);
     max_ = std::max(max_, value);
   }
   void put(Statistics& result, size_t count) const {
-    const double mean_above = static_cast<double>(sum_) / static_cast<double>(count);
+    const double mean_above = sum_ / static_cast<double>(count);
     result.min = min_;
     result.max = max_;
     result.mean = static_cast<double>(origin_) + mean_above;
@@ -104,7 +104,7 @@ class Moments {
   int64_t origin_;
   int64_t min_;
   int64_t max_;
-  int64_t sum_ = 0;
+  double sum_ = 0;
   double squares_ = 0;
 };
 
@@ -136,7 +136,7 @@ Statistics Durations::statistics() const {
   Statistics result;
   const size_t count = size();
   if (count == 0) return result;
-  Moments moments(long_.empty() ? blocks_.front().values[0] : long_.front());
+  Moments moments(blocks_.empty() ? long_.front() : blocks_.front().values[0]);
   if (count < kFew) {
     std::vector<int64_t> sorted;
     sorted.reserve(count);

@@ -21,9 +21,13 @@ const Sizes* tensor(const Inputs& inputs, size_t index, size_t dim) {
   return sound ? &inputs[index].sizes : nullptr;
 }
 
+// As large as can be said, where it is larger.
 uint64_t product(std::initializer_list<int64_t> factors) {
   uint64_t result = 1;
-  for (const int64_t factor : factors) result *= static_cast<uint64_t>(factor);
+  for (const int64_t factor : factors) {
+    if (factor == 0) return 0;
+    if (__builtin_mul_overflow(result, static_cast<uint64_t>(factor), &result)) result = UINT64_MAX;
+  }
   return result;
 }
 
@@ -32,6 +36,8 @@ uint64_t matrixProduct(const Inputs& inputs, size_t first, size_t batch_dims) {
   const Sizes* const a = tensor(inputs, first, 2 + batch_dims);
   const Sizes* const b = tensor(inputs, first + 1, 2 + batch_dims);
   if (a == nullptr || b == nullptr) return 0;
+  const bool fits = (*a)[batch_dims + 1] == (*b)[batch_dims] && (batch_dims == 0 || a->front() == b->front());
+  if (!fits) return 0;
   const int64_t batch = batch_dims == 0 ? 1 : a->front();
   return product({2, batch, (*a)[batch_dims], (*a)[batch_dims + 1], b->back()});
 }
@@ -44,7 +50,10 @@ uint64_t baddbmm(const Inputs& inputs) { return matrixProduct(inputs, 1, 1); }
 uint64_t elementwise(const Inputs& inputs) {
   if (inputs.empty() || inputs[0].kind != InputValue::Kind::tensor) return 0;
   uint64_t elements = 1;
-  for (const int64_t size : inputs[0].sizes) elements *= static_cast<uint64_t>(std::max<int64_t>(size, 0));
+  for (const int64_t size : inputs[0].sizes) {
+    if (size <= 0) return 0;
+    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(size), &elements)) elements = UINT64_MAX;
+  }
   return elements;
 }
 

@@ -10,12 +10,9 @@ namespace xsigma::profiler {
 namespace analysis {
 
 using assemble::EventTable;
+using assemble::isOfDevice;
 
 namespace {
-
-bool isOfDevice(const TraceEvent& event) {
-  return (event.flags & kEventGiven) != 0 && deviceTypeFromActivity(event.type) != DeviceType::CPU;
-}
 
 bool wasAsked(const Trace& trace, std::string_view key) {
   const std::vector<CaptureProperty>& properties = trace.info().properties;
@@ -31,7 +28,8 @@ AverageCount::Tally& AverageCount::tallyOf(uint32_t group) {
 }
 
 AverageCount::Thread& AverageCount::openThread(uint32_t row) {
-  contents_->threads.emplace(table_->totals.rows[row].process_id, table_->totals.rows[row].thread_id);
+  const TraceRow& place = table_->totals.rows[row];
+  if (!place.beside) contents_->threads.emplace(place.process_id, place.thread_id);
   if (unused_.empty()) unused_.push_back(std::make_unique<Thread>());
   threads_[row] = std::move(unused_.back());
   unused_.pop_back();
@@ -42,53 +40,75 @@ AverageCount::Thread& AverageCount::openThread(uint32_t row) {
 void AverageCount::release(uint32_t row) {
   if (threads_[row] == nullptr) return;
   while (!threads_[row]->stack.empty()) leave(*threads_[row]);
+  threads_[row]->covered_until_ns.clear();
   unused_.push_back(std::move(threads_[row]));
 }
 
 void AverageCount::add(const EventTable& table) {
   table_ = &table;
   groups_.open(table);
-  with_flops_ = wasAsked(*table.trace, "with_flops");
-  contents_->wall_ns += table.totals.end_ns - table.trace->info().start_ns;
+  // Sessions say whether they were asked to; a recording by hand keeps shapes for whoever wants them.
+  with_flops_ = wasAsked(*table.trace, "with_flops") || !wasAsked(*table.trace, "record_shapes");
+  start_ns_ = table.trace->info().start_ns;
+  end_ns_ = table.totals.end_ns;
+  contents_->wall_ns += end_ns_ - start_ns_;
   contents_->complete &= table.totals.complete;
   threads_.resize(table.totals.rows.size());
   device_entries_.clear();
-  for (Tally& tally : tallies_) tally.covered_until_ns = INT64_MIN;
+  for (const TraceRow& row : table.totals.rows) {
+    if (row.logical_id != 0) contents_->threads.emplace(row.process_id, row.thread_id);
+  }
   for (uint32_t i = 0; i < table.entries.size(); ++i) {
     const Entry& entry = table.entries[i];
-    const TraceEventKind kind = entry.event.kind;
-    const bool is_slice = kind == TraceEventKind::slice || kind == TraceEventKind::async_slice;
-    if (is_slice && isOfDevice(entry.event)) {
-      device_entries_.push_back(i);
-    } else if (kind == TraceEventKind::slice) {
-      enter(threadOf(entry.event.row), i);
-    } else if (kind == TraceEventKind::async_slice) {
-      countAsync(entry);
-    } else if (kind == TraceEventKind::memory && entry.details != nullptr) {
-      allocate(threadOf(entry.event.row), entry);
-    }
-    if (table.last_of_row[entry.event.row] == i) [[unlikely]]
-      release(entry.event.row);
+    count(i, entry);
+    if (table.last_of_row[entry.event.row] == i) [[unlikely]] release(entry.event.row);
   }
   countDevices();
+}
+
+inline void AverageCount::count(uint32_t index, const Entry& entry) {
+  const bool is_given = (entry.event.flags & kEventGiven) != 0;
+  switch (entry.event.kind) {
+    case TraceEventKind::slice:
+    case TraceEventKind::async_slice:
+      if (is_given && isOfDevice(entry.event)) {
+        device_entries_.push_back(index);
+      } else if (entry.event.kind == TraceEventKind::slice && !(is_given && table_->row(entry).beside)) {
+        enter(threadOf(entry.event.row), index);
+      } else {
+        countAsync(threadOf(entry.event.row), entry);
+      }
+      return;
+    case TraceEventKind::memory:
+      if (entry.details != nullptr) allocate(threadOf(entry.event.row), entry);
+      return;
+    default: return;
+  }
+}
+
+// Who gives events has a clock of its own: what lies outside of the recording counts nowhere.
+inline AverageCount::Span AverageCount::spanOf(const Entry& entry) const {
+  const Span whole{entry.event.start_ns, entry.endNs()};
+  if ((entry.event.flags & kEventGiven) == 0) return whole;
+  return {std::clamp(whole.start_ns, start_ns_, end_ns_), std::clamp(whole.end_ns, start_ns_, end_ns_)};
 }
 
 // Leaves what is not around the entry. Asynchronous scopes are around nothing; what has no parent on the stack may still lie inside of what is left there.
 void AverageCount::unwindTo(Thread& thread, const Entry& entry) {
   uint32_t parent = entry.parent;
   if (!thread.stack.empty() && thread.stack.back().entry == parent) return;
-  while (parent != assemble::kNoParent && table_->entries[parent].event.kind != TraceEventKind::slice)
-    parent = table_->entries[parent].parent;
+  const auto is_around = [&](const Entry& outer) { return outer.event.kind == TraceEventKind::slice && outer.endNs() >= entry.endNs(); };
+  while (parent != assemble::kNoParent && !is_around(table_->entries[parent])) parent = table_->entries[parent].parent;
   while (!thread.stack.empty() && (parent == assemble::kNoParent || thread.stack.back().entry > parent)) leave(thread);
   while (!thread.stack.empty() && thread.stack.back().entry != parent && table_->entries[thread.stack.back().entry].endNs() < entry.endNs())
     leave(thread);
 }
 
-inline AverageCount::Tally& AverageCount::called(const Entry& entry, uint32_t group) {
+inline AverageCount::Tally& AverageCount::called(const Entry& entry, uint32_t group, int64_t duration_ns) {
   Tally& tally = tallyOf(group);
   ++tally.calls;
   tally.unfinished += (entry.event.flags & kEventUnfinished) != 0;
-  tally.durations.add(entry.event.duration_ns);
+  tally.durations.add(duration_ns);
   if (with_flops_) addFlops(entry, tally);
   return tally;
 }
@@ -104,11 +124,12 @@ void AverageCount::enter(Thread& thread, uint32_t index) {
   const Entry& entry = table_->entries[index];
   unwindTo(thread, entry);
   const uint32_t group = groups_.of(entry);
-  called(entry, group).is_top_level |= thread.stack.empty();
-  if (group >= thread.open.size()) [[unlikely]]
-    thread.open.resize(group + size_t{16});
+  const Span span = spanOf(entry);
+  const int64_t duration_ns = span.end_ns - span.start_ns;
+  called(entry, group, duration_ns).is_top_level |= thread.stack.empty();
+  if (group >= thread.open.size()) [[unlikely]] thread.open.resize(group + size_t{16});
   ++thread.open[group];
-  thread.stack.push_back({index, group, entry.event.duration_ns, 0, {}});
+  thread.stack.push_back({index, group, duration_ns, 0, {}});
 }
 
 void AverageCount::leave(Thread& thread) {
@@ -144,14 +165,17 @@ void AverageCount::allocate(Thread& thread, const Entry& entry) {
   add(loose.total_bytes);
 }
 
-// They come by start: what the earlier ones of the row have covered is not counted again.
-void AverageCount::countAsync(const Entry& entry) {
-  Tally& tally = called(entry, groups_.of(entry));
+// They come by start: what the earlier ones of the thread have covered is not counted again.
+void AverageCount::countAsync(Thread& thread, const Entry& entry) {
+  const uint32_t group = groups_.of(entry);
+  const Span span = spanOf(entry);
+  Tally& tally = called(entry, group, span.end_ns - span.start_ns);
   tally.is_top_level |= entry.parent == assemble::kNoParent;
-  const int64_t end_ns = entry.endNs();
-  if (end_ns <= tally.covered_until_ns) return;
-  tally.total_ns += end_ns - std::max(entry.event.start_ns, tally.covered_until_ns);
-  tally.covered_until_ns = end_ns;
+  if (group >= thread.covered_until_ns.size()) thread.covered_until_ns.resize(group + size_t{16}, INT64_MIN);
+  int64_t& covered_ns = thread.covered_until_ns[group];
+  if (span.end_ns <= covered_ns) return;
+  tally.total_ns += span.end_ns - std::max(span.start_ns, covered_ns);
+  covered_ns = span.end_ns;
 }
 
 void AverageCount::countDevices() {
@@ -159,7 +183,7 @@ void AverageCount::countDevices() {
   for (const uint32_t index : device_entries_) {
     const Entry& entry = table_->entries[index];
     contents_->device = deviceTypeFromActivity(entry.event.type);
-    called(entry, groups_.of(entry)).is_top_level = true;
+    called(entry, groups_.of(entry), entry.event.duration_ns).is_top_level = true;
   }
 }
 

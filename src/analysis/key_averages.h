@@ -62,7 +62,6 @@ class AverageCount {
     Bytes self_bytes;
     Bytes total_bytes;
     uint64_t flops = 0;
-    int64_t covered_until_ns = INT64_MIN;  // asynchronous calls: by those seen so far
     bool is_top_level = false;
   };
   struct Frame {
@@ -75,16 +74,24 @@ class AverageCount {
   // A thread of the table, from its first event to its last.
   struct Thread {
     std::vector<Frame> stack;
-    std::vector<uint32_t> open;  // by group: how often it is on the stack
+    std::vector<uint32_t> open;             // by group: how often it is on the stack
+    std::vector<int64_t> covered_until_ns;  // by group: by the asynchronous calls seen so far
   };
 
+  struct Span {
+    int64_t start_ns;
+    int64_t end_ns;
+  };
+
+  void count(uint32_t index, const Entry& entry);
+  Span spanOf(const Entry& entry) const;
   void enter(Thread& thread, uint32_t index);
   void leave(Thread& thread);
   void allocate(Thread& thread, const Entry& entry);
   void unwindTo(Thread& thread, const Entry& entry);
-  void countAsync(const Entry& entry);
+  void countAsync(Thread& thread, const Entry& entry);
   void countDevices();
-  Tally& called(const Entry& entry, uint32_t group);
+  Tally& called(const Entry& entry, uint32_t group, int64_t duration_ns);
   void addFlops(const Entry& entry, Tally& tally);
   Thread& threadOf(uint32_t row) { return threads_[row] != nullptr ? *threads_[row] : openThread(row); }
   Thread& openThread(uint32_t row);
@@ -99,6 +106,8 @@ class AverageCount {
   // Of the table that is being counted.
   const assemble::EventTable* table_ = nullptr;
   bool with_flops_ = false;
+  int64_t start_ns_ = 0;
+  int64_t end_ns_ = 0;
   std::vector<std::unique_ptr<Thread>> threads_;  // by row
   std::vector<std::unique_ptr<Thread>> unused_;   // empty again
   std::vector<uint32_t> device_entries_;

@@ -4,6 +4,8 @@
 #include <queue>
 #include <tuple>
 
+#include "assemble/parent_stack.h"
+
 namespace xsigma::profiler::analysis {
 namespace {
 
@@ -74,18 +76,16 @@ void MemoryEvents::deepenUnder(std::vector<Entry>& entries) {
 void MemoryEvents::findParents(Row& row) {
   std::stable_sort(row.entries.begin(), row.entries.end(), earlier);
   deepenUnder(row.entries);
-  std::vector<uint32_t> open;  // the latest slice at each depth
-  for (const Entry& entry : row.entries) {
-    size_t around = std::min<size_t>(entry.depth, open.size());
-    // What ended on another thread is around nothing that began later, though its own thread did not know.
-    while (around > 0 && (open[around - 1] == kNoSlice || slices_[open[around - 1]].end_ns < entry.start_ns)) --around;
-    const uint32_t parent = around > 0 ? open[around - 1] : kNoSlice;
+  assemble::ParentStack open;  // of places in row.entries
+  for (uint32_t i = 0; i < row.entries.size(); ++i) {
+    const Entry& entry = row.entries[i];
+    const uint32_t around = open.around(entry.start_ns, entry.depth);
+    const uint32_t parent = around != assemble::kNoParent ? row.entries[around].target : kNoSlice;
     if (entry.point) {
       row.records[entry.target].slice = parent;
     } else {
       slices_[entry.target].parent = parent;
-      open.resize(entry.depth + size_t{1}, kNoSlice);
-      open[entry.depth] = entry.target;
+      open.push(i, entry.depth, entry.end_ns, entry.overlaps);
     }
   }
   row.entries = {};

@@ -13,11 +13,9 @@ namespace xsigma::profiler {
 namespace {
 
 using assemble::EventTable;
+using assemble::isOfDevice;
 using Entry = EventTable::Entry;
 
-bool isOfDevice(const TraceEvent& event) {
-  return (event.flags & kEventGiven) != 0 && deviceTypeFromActivity(event.type) != DeviceType::CPU;
-}
 bool isHostSlice(const TraceEvent& event) { return event.kind == TraceEventKind::slice && !isOfDevice(event); }
 bool isScope(const TraceEvent& event) {
   return (event.kind == TraceEventKind::slice || event.kind == TraceEventKind::async_slice) && (event.flags & kEventGiven) == 0;

@@ -41,22 +41,14 @@ void deepenUnder(std::vector<Entry>& entries) {
 }
 
 void findParents(EventTable& table) {
-  std::vector<Entry>& entries = table.entries;
-  std::vector<std::vector<uint32_t>> open(table.totals.rows.size());  // of each row: the latest entry at each depth
-  table.last_of_row.assign(open.size(), kNoParent);
-  for (uint32_t i = 0; i < entries.size(); ++i) {
-    Entry& entry = entries[i];
-    std::vector<uint32_t>& stack = open[entry.event.row];
+  std::vector<ParentStack> rows(table.totals.rows.size());
+  table.last_of_row.assign(rows.size(), kNoParent);
+  for (uint32_t i = 0; i < table.entries.size(); ++i) {
+    Entry& entry = table.entries[i];
+    ParentStack& row = rows[entry.event.row];
     table.last_of_row[entry.event.row] = i;
-    const size_t depth = entry.event.depth;
-    size_t around = std::min(depth, stack.size() + 1);
-    // What ended on another thread is around nothing that began later, though its own thread did not know.
-    const auto over = [&](uint32_t outer) { return outer == kNoParent || entries[outer].endNs() < entry.event.start_ns; };
-    while (around > 0 && (around > stack.size() || over(stack[around - 1]))) --around;
-    if (around > 0) entry.parent = stack[around - 1];
-    if (!isAround(entry.event)) continue;
-    stack.resize(depth + 1, kNoParent);
-    stack[depth] = i;
+    entry.parent = row.around(entry.event.start_ns, entry.event.depth);
+    if (isAround(entry.event)) row.push(i, entry.event.depth, entry.endNs(), entry.event.kind == TraceEventKind::async_slice);
   }
 }
 

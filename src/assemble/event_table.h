@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "assemble/parent_stack.h"
 #include "xsigma/profiler/trace.h"
 
 namespace xsigma::profiler::assemble {
-
-inline constexpr uint32_t kNoParent = UINT32_MAX;
 
 struct EventTable {
   struct Entry {
@@ -32,6 +31,9 @@ struct EventTable {
 
 // About 80 bytes an event. After the deadline (0 = none) the table is what there is, and totals.complete is false.
 std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline = {});
+
+// Work of a device, not of a thread.
+inline bool isOfDevice(const TraceEvent& event) { return (event.flags & kEventGiven) != 0 && deviceTypeFromActivity(event.type) != DeviceType::CPU; }
 
 // Innermost first: the native frames at its begin where they were recorded, otherwise the scopes around it. At most so many.
 std::vector<std::string> stackOf(const EventTable& table, const EventTable::Entry& entry, size_t most = SIZE_MAX);

@@ -56,7 +56,7 @@ void placeGiven(std::vector<Placed*>& events, std::vector<TraceRow>& rows, const
     if (fresh) {
       place.first_row = static_cast<uint32_t>(rows.size());
       place.lanes.push_back({place.first_row, {}});
-      rows.push_back({event->process_id, event->thread_id, 0, ""});
+      rows.push_back({event->process_id, event->thread_id, 0, "", false});
     }
     if (!event->slice) {
       event->row = place.first_row;
@@ -68,6 +68,7 @@ void placeGiven(std::vector<Placed*>& events, std::vector<TraceRow>& rows, const
     beside.name = fmt::format("{}{}beside {}", beside.name, beside.name.empty() ? "" : ", ", beside.thread_id);
     beside.thread_id = kFurtherRows + further++;
     beside.logical_id = 0;
+    beside.beside = true;
     rows.push_back(std::move(beside));
     place.lanes.push_back({row, {}});
     place.lanes.back().accept(*event);

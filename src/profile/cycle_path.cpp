@@ -14,14 +14,10 @@ bool replaceAll(std::string& text, std::string_view mark, const std::string& val
   return any;
 }
 
-bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 size_t endingOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;
-  const size_t dot = endsWith(path, ".json.gz") ? path.size() - std::string_view(".json.gz").size() : path.rfind('.');
+  const size_t dot = path.ends_with(".json.gz") ? path.size() - std::string_view(".json.gz").size() : path.rfind('.');
   return dot == std::string::npos || dot <= name ? path.size() : dot;
 }
 

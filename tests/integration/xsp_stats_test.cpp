@@ -97,6 +97,8 @@ TEST_F(XspStats, RefusesWhatItCannotDo) {
   EXPECT_EQ(sorted.exit_code, 2);
   EXPECT_TRUE(contains(sorted.output, "'beauty'")) << sorted.output;
   EXPECT_EQ(xsp("stats " + folder_ + "/none.xst").exit_code, 2);
+  EXPECT_EQ(xsp("stats " + path_ + " -t csv -o " + folder_ + "/a.json").exit_code, 2);
+  EXPECT_EQ(xsp("stats " + path_ + " --memory --by-thread").exit_code, 2);
   std::ofstream(folder_ + "/text.xst") << "this is no capture, whatever its name says";
   EXPECT_EQ(xsp("stats " + folder_ + "/text.xst").exit_code, 4);
 }

@@ -90,7 +90,7 @@ class XSIGMA_PROFILER_API KeyAverages {
   int64_t selfCpuTotalNs() const;  // of all rows: the time in which threads were inside scopes
   int64_t deviceBusyNs() const;    // the time in which devices did something
   int64_t wallNs() const;          // from start to stop, of all recordings that went in
-  uint64_t threads() const;        // that were recorded
+  uint64_t threads() const;        // that were recorded, or that events were given for
   uint64_t unfinished() const;
   uint64_t lost() const;  // scopes that were dropped: they are in no row
 
@@ -111,8 +111,8 @@ XSIGMA_PROFILER_API KeyAverages keyAverages(const Capture& capture, const GroupB
 // Of several recordings of one program, such as the cycles of a schedule.
 XSIGMA_PROFILER_API KeyAverages keyAverages(const std::vector<Capture>& captures, const GroupBy& group_by = {});
 
-// Writes what flame graphs are made of: a line for each stack, outermost first, joined by ";", and the microseconds spent in it. Stacks are the scopes around and the scope itself,
-// under the native frames if those were recorded. The metric is self_cpu_time_total or self_device_time_total (or with the device's own word).
+// Writes what flame graphs are made of: a line for each stack, outermost first, joined by ";", and the microseconds spent in it. A stack is
+// the native frames at the begin of a scope where those were recorded, otherwise the scopes around it; and the scope itself. The metric is self_cpu_time_total or self_device_time_total (or with the device's own word).
 // Throws ProfilerError if it cannot be written.
 XSIGMA_PROFILER_API void exportStacks(const Capture& capture, const std::string& path, std::string_view metric = "self_cpu_time_total");
 

@@ -112,6 +112,7 @@ struct TraceRow {
   int64_t thread_id = 0;     // of the system; of a device: the stream
   uint64_t logical_id = 0;   // RecordFunction::currentThreadId(); 0 = no thread of this process
   std::string name;
+  bool beside = false;       // a further row of another: for given events that would have crossed others there
 };
 
 // A stretch of the events of one row or several, in the order of their ends.

@@ -78,6 +78,17 @@ TEST(Durations, EqualASortWhateverTheirNumberAndSpread) {
 
 TEST(Durations, TheLargestThereIsHasAPlace) { EXPECT_EQ(of(std::vector<int64_t>(5000, INT64_MAX)).median, static_cast<double>(INT64_MAX)); }
 
+TEST(Durations, OneLongCallAmongMillionsOfShortOnes) {
+  Durations durations;
+  durations.add(3'600'000'000'000);  // an hour
+  for (int i = 0; i < 3'000'000; ++i) durations.add(100);
+  const Statistics found = durations.statistics();
+  EXPECT_NEAR(found.mean, 1'200'099.6, 0.1);
+  EXPECT_NEAR(found.stddev, 3'599'999'999'900 / std::sqrt(3'000'001.0), 1000);
+  EXPECT_EQ(found.max, 3'600'000'000'000);
+  EXPECT_EQ(found.p99, 100);
+}
+
 TEST(Durations, EqualOnesDoNotDeviate) { EXPECT_EQ(of(std::vector<int64_t>(10'000, 123'456'789'012)).stddev, 0); }
 
 }  // namespace

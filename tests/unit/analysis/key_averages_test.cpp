@@ -6,6 +6,7 @@
 #include "assembled.h"
 #include "hand_capture.h"
 #include "xsigma/profiler/flops.h"
+#include "xsigma/profiler/scope.h"
 
 namespace xsigma::profiler {
 namespace {
@@ -128,6 +129,89 @@ TEST(KeyAverages, AsyncScopesTakeNoThreadsTime) {
   EXPECT_EQ(averages.selfCpuTotalNs(), 1000);
 }
 
+TEST(KeyAverages, AsyncScopesOfTwoThreadsAddUp) {
+  HandCapture capture;
+  for (int i = 0; i < 2; ++i) {
+    HandThread& worker = capture.thread(20 + i, "worker");
+    worker.asyncBegin("io", static_cast<uint64_t>(i) + 1, 100);
+    worker.asyncEnd("io", static_cast<uint64_t>(i) + 1, 200);
+  }
+  const KeyAverages averages = keyAverages(capture.finish(1000));
+  EXPECT_EQ(timesOf(averages, "io"), "calls 2 self 0 total 200 mean 100");
+  EXPECT_EQ(averages.threads(), 2u);
+}
+
+GivenEvent backendEvent(const char* name, int64_t begin, int64_t end, int64_t thread) {
+  GivenEvent event;
+  event.start_ns = kHandRealtime + begin;
+  event.duration_ns = end - begin;
+  event.process_id = test::kHandProcess;
+  event.thread_id = thread;
+  event.activity_type = static_cast<int32_t>(libkineto::ActivityType::CPU_OP);
+  event.name = name;
+  return event;
+}
+
+TEST(KeyAverages, GivenEventsThatCrossTakeNoThreadsTime) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("outer", 0);
+  main.given(backendEvent("first", 100, 800, 11), 900);
+  main.given(backendEvent("second", 200, 850, 11), 901);  // cannot lie on the same row
+  main.end("outer", 0, 1000);
+  const KeyAverages averages = keyAverages(capture.finish(1000));
+  EXPECT_EQ(averages.selfCpuTotalNs(), 1000);
+  EXPECT_EQ(averages.threads(), 1u);
+  EXPECT_EQ(averages.at("second").self_cpu_ns, 0);
+  EXPECT_EQ(averages.at("second").cpu_total_ns, 650);
+  EXPECT_EQ(averages.at("first").self_cpu_ns, 700);
+}
+
+TEST(KeyAverages, GivenEventsCountOnlyWithinTheRecording) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.scope("own", 0, 100);
+  main.given(backendEvent("beyond", 500, 1'000'000'000, 77), 600);
+  main.given(backendEvent("before", -5000, 50, 78), 600);
+  const KeyAverages averages = keyAverages(capture.finish(1000));
+  EXPECT_EQ(averages.at("beyond").cpu_total_ns, 500);
+  EXPECT_EQ(averages.at("before").cpu_total_ns, 50);
+  EXPECT_LE(averages.selfCpuTotalNs(), averages.wallNs() * static_cast<int64_t>(averages.threads()));
+}
+
+TEST(KeyAverages, WhatBeginsInAScopeThatOutlivedItsOwnIsNotTakenFromThatOne) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("outer", 0);
+  main.begin("outliving", 100);
+  main.end("outer", 0, 200);
+  main.memory(250, 0x10, 64, 64, 64);
+  main.scope("later", 300, 400);
+  main.end("outliving", 100, 500);
+  const KeyAverages averages = keyAverages(capture.finish(1000));
+  EXPECT_EQ(timesOf(averages, "outer"), "calls 1 self 200 total 200 mean 200");
+  EXPECT_EQ(timesOf(averages, "later"), "calls 1 self 100 total 100 mean 100");
+  EXPECT_EQ(averages.selfCpuTotalNs(), 300);
+}
+
+TEST(KeyAverages, ManyCallsAreCountedOnSeveralThreadsAlike) {
+  Recording recording = *startRecording();
+  for (int i = 0; i < 550'000; ++i) {
+    XSIGMA_PROFILE_SCOPE("outer");
+    XSIGMA_PROFILE_SCOPE("inner");
+  }
+  const KeyAverages averages = keyAverages(recording.stop());
+  ASSERT_EQ(averages.rows().size(), 2u);
+  for (const KeyAverage& row : averages.rows()) {
+    EXPECT_EQ(row.calls, 550'000u);
+    EXPECT_NEAR(row.durations.mean * 550'000, static_cast<double>(row.cpu_total_ns), 1e-6 * static_cast<double>(row.cpu_total_ns));
+    EXPECT_LE(static_cast<double>(row.durations.min), row.durations.median);
+    EXPECT_LE(row.durations.median, row.durations.p95);
+    EXPECT_LE(row.durations.p95, row.durations.p99);
+    EXPECT_LE(row.durations.p99, static_cast<double>(row.durations.max));
+  }
+}
+
 TEST(KeyAverages, ScopesThatCrossAreNotCountedTwice) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");
@@ -231,10 +315,14 @@ TEST(KeyAverages, RowsByShapeAndTheirFlops) {
 TEST(KeyAverages, FlopsAreLeftOutUnlessAskedFor) {
   const int64_t small[] = {2, 3};
   const TensorInfo a{nullptr, small, nullptr, 2, "float", {}};
-  HandCapture capture;
   const std::vector<InputValue> inputs{a, a};
-  capture.thread(11, "main").scope("add", 0, 10, withInputs(inputs));
-  EXPECT_EQ(keyAverages(capture.finish(20)).at("add").flops, 0u);
+  HandCapture session;
+  session.property("record_shapes", "1");
+  session.thread(11, "main").scope("add", 0, 10, withInputs(inputs));
+  EXPECT_EQ(keyAverages(session.finish(20)).at("add").flops, 0u);
+  HandCapture by_hand;  // nobody could ask
+  by_hand.thread(11, "main").scope("add", 0, 10, withInputs(inputs));
+  EXPECT_EQ(keyAverages(by_hand.finish(20)).at("add").flops, 6u);
 }
 
 TEST(KeyAverages, RowsByTheScopesAround) {

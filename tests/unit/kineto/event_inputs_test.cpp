@@ -104,6 +104,7 @@ TEST(Flops, AreThoseOfTheFormula) {
   const Shape grouped_filter{8, 2, 1, 1};
   const Shape cube{2, 3, 4};
   const Shape empty{0, 7};
+  const Shape huge{int64_t{1} << 31, int64_t{1} << 31};
   const std::vector<InputValue> two{2, 2};
   const std::vector<InputValue> one{1, 1};
   const std::vector<InputValue> one_two{1, 2};
@@ -137,6 +138,9 @@ TEST(Flops, AreThoseOfTheFormula) {
       {"of nothing", "aten::add", {tensor(empty), tensor(empty)}, 0},
       {"mm of what is no matrix", "aten::mm", {tensor(cube), tensor(m35)}, 0},
       {"mm without tensors", "aten::mm", {1, 2}, 0},
+      {"mm of what does not fit", "aten::mm", {tensor(m23), tensor(m25)}, 0},
+      {"bmm of other batches", "aten::bmm", {tensor(b423), tensor(cube)}, 0},
+      {"more than can be said", "aten::mm", {tensor(huge), tensor(huge)}, UINT64_MAX},
       {"add without tensors", "aten::add", {1, 2}, 0},
       {"no formula", "aten::relu", {tensor(cube)}, 0},
   };
