@@ -3,10 +3,24 @@
 #include <algorithm>
 #include <tuple>
 
+#include "assemble/start_order.h"
+
 namespace xsigma::profiler::assemble {
 namespace {
 
 using Entry = EventTable::Entry;
+
+// Starts are those of events in the batches.
+std::vector<StartPlace> placesByStart(const std::vector<EventBatch>& batches, size_t events) {
+  std::vector<StartPlace> places;
+  places.reserve(events);
+  for (uint32_t batch = 0; batch < batches.size(); ++batch) {
+    const std::vector<TraceEvent>& all = batches[batch].events;
+    for (uint32_t i = 0; i < all.size(); ++i) places.push_back({static_cast<uint64_t>(all[i].start_ns), batch, i});
+  }
+  sortByStart(places);
+  return places;
+}
 
 bool isPoint(const TraceEvent& event) { return event.kind != TraceEventKind::slice && event.kind != TraceEventKind::async_slice; }
 
@@ -24,6 +38,27 @@ bool earlier(const Entry& a, const Entry& b) {
     return std::tuple(event.start_ns, event.row, !encloses, event.ordinal, inside, -event.duration_ns);
   };
   return key(a) < key(b);
+}
+
+// Copies the events out, settles the order of those that start at once, and keeps of the batches what details lie in.
+void fillEntries(EventTable& table, const std::vector<StartPlace>& places) {
+  std::vector<Entry>& entries = table.entries;
+  entries.reserve(places.size());
+  size_t tied = 0;  // where those of one start begin
+  const auto settleTies = [&] {
+    if (entries.size() - tied > 1) std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(tied), entries.end(), earlier);
+    tied = entries.size();
+  };
+  for (const StartPlace& place : places) {
+    const EventBatch& batch = table.batches[place.batch];
+    const TraceEvent& event = batch.events[place.event];
+    if (tied < entries.size() && entries[tied].event.start_ns != event.start_ns) settleTies();
+    entries.push_back({event, batch.details(event), kNoParent});
+  }
+  settleTies();
+  for (EventBatch& batch : table.batches) batch.events = {};
+  const auto without_details = [](const EventBatch& batch) { return batch.all_details.empty(); };
+  table.batches.erase(std::remove_if(table.batches.begin(), table.batches.end(), without_details), table.batches.end());
 }
 
 // A slice whose begin was lost stands around all that came before its end: what lies in it is one deeper than its thread knew.
@@ -57,20 +92,14 @@ void findParents(EventTable& table) {
 std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline) {
   auto table = std::make_shared<EventTable>();
   table->trace = std::move(trace);
+  size_t events = 0;
   table->totals = table->trace->forEachBatch(
       [&](EventBatch& batch) {
-        std::vector<EventDetails> details = std::move(batch.all_details);
-        for (const TraceEvent& event : batch.events) {
-          table->entries.push_back({event, event.details != kNoDetails ? details.data() + event.details : nullptr, kNoParent});
-        }
-        if (details.empty()) return;
-        EventBatch kept;
-        kept.all_details = std::move(details);
-        kept.memory = batch.memory;
-        table->batches.push_back(std::move(kept));
+        events += batch.events.size();
+        table->batches.push_back(std::move(batch));
       },
       deadline);
-  std::stable_sort(table->entries.begin(), table->entries.end(), earlier);
+  fillEntries(*table, placesByStart(table->batches, events));
   deepenUnder(table->entries);
   findParents(*table);
   return table;
