@@ -128,7 +128,7 @@ TEST(MemorySession, TakesOptionsAndRefusesImpossibleOnes) {
   const MemoryProfile profile = memoryProfile();
   EXPECT_GT(profile.lost_reports, 0u);
   EXPECT_EQ(profile.lost_reports + profile.devices.at(0).events.size(), 10'000u);
-  expectWords(profile.summary(), {"Room ran out", "byte_cap"});
+  expectWords(profile.summary(), {"room ran out", "byte_cap", "inside the profiler"});
 }
 
 TEST(MemorySession, AFileIsACaptureOfItsOwn) {
