@@ -51,7 +51,8 @@ std::string insteadText(const MemoryDevice& device) {
 std::string unknownText(const MemoryDevice& device) {
   if (device.unknown_releases == 0) return {};
   return fmt::format(
-      "{} of memory whose allocation was not seen, {}: it was before the start, not reported, or lost. They are in no total.",
+      "{} of memory whose allocation was not seen, {}: it was before the start, not reported, or lost, or two layers report the same "
+      "memory. They are in no total.",
       countText(device.unknown_releases, "release"), bytesText(device.unknown_released_bytes));
 }
 

@@ -17,7 +17,7 @@ namespace xsigma::profiler {
 enum class MemoryAction : uint8_t {
   alloc,
   free,
-  unknown_free,  // of an address that the capture has not seen allocated: it was before the start, not reported, or lost
+  unknown_free,  // of an address that the capture has not seen allocated: it was before the start, not reported, or lost, or two layers report it
   out_of_memory,
 };
 

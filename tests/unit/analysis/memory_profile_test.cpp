@@ -210,12 +210,11 @@ TEST(MemoryProfile, WhereNothingWasAllocatedItSaysWhatThereWas) {
   main.memory(71, 2, -700, 0, 0);
   main.end("load", 10, 80);
   const MemoryProfile profile = analyzeMemory(capture.finish(1000));
-  EXPECT_EQ(
-      profile.summary(),
-      "CPU: no allocation was seen, only 1 allocation that failed and 2 releases.\n"
-      "CPU: out of memory at 60 ns: 4.0 KiB asked for in load, 0 bytes allocated.\n"
-      "CPU: 2 releases of memory whose allocation was not seen, 1.4 KiB: it was before the start, not reported, or lost. They are in no "
-      "total.\n");
+  EXPECT_EQ(profile.summary(),
+            "CPU: no allocation was seen, only 1 allocation that failed and 2 releases.\n"
+            "CPU: out of memory at 60 ns: 4.0 KiB asked for in load, 0 bytes allocated.\n"
+            "CPU: 2 releases of memory whose allocation was not seen, 1.4 KiB: it was before the start, not reported, or lost, or two "
+            "layers report the same memory. They are in no total.\n");
 }
 
 TEST(MemoryProfile, DevicesAreKeptApart) {
