@@ -55,7 +55,8 @@ class Page {
   std::string_view write() {
     out_ +=
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>";
-    put(profile_.empty() ? "Memory" : fmt::format("Memory: peak {}", bytesText(profile_.devices.front().peak.bytes)));
+    const bool any = !profile_.empty() && profile_.devices.front().allocations != 0;
+    put(any ? fmt::format("Memory: peak {}", bytesText(profile_.devices.front().peak.bytes)) : "Memory");
     out_ += "</title>\n<style>";
     out_ += std::string_view(kPageStyle);
     out_ += "</style></head>\n<body><main>\n";
@@ -74,7 +75,8 @@ class Page {
   void raw(std::string_view html) { out_ += html; }
 
   std::string sentence(const MemoryDevice& device) const {
-    if (device.peak.bytes == 0) return fmt::format("No allocation was seen on {}.", deviceText(device.device));
+    if (device.allocations == 0)
+      return fmt::format("No allocation was seen on {}, only {}.", deviceText(device.device), insteadText(device));
     return fmt::format("{} memory peaked at {}, {} after the start of the recording.", deviceText(device.device),
                        bytesText(device.peak.bytes), timeText(device.peak.time_ns - profile_.start_ns));
   }
@@ -186,6 +188,7 @@ class Page {
   }
 
   void leaks(const MemoryDevice& device) {
+    if (device.allocations == 0) return;
     raw("<h2>Not released at the end</h2>\n<p>");
     if (device.leaks.empty()) {
       raw("Everything that was allocated during the recording was released before its end.</p>\n");
@@ -215,16 +218,11 @@ class Page {
   }
 
   void notes(const MemoryDevice& device) {
-    if (device.unknown_releases != 0) {
-      raw(fmt::format(
-          "<p class=\"soft\">{} of memory that was allocated before the recording began, {} in all. They are in no total.</p>\n",
-          countText(device.unknown_releases, "release"), bytesText(device.unknown_released_bytes)));
-    }
-    if (device.replaced != 0) {
-      raw(
-          fmt::format("<p class=\"soft\">{} came at an address that was still taken: the release in between was not reported. It is "
-                      "counted as released.</p>\n",
-                      countText(device.replaced, "allocation")));
+    for (const std::string& note : {unknownText(device), replacedText(device)}) {
+      if (note.empty()) continue;
+      raw("<p class=\"soft\">");
+      put(note);
+      raw("</p>\n");
     }
   }
 

@@ -67,7 +67,11 @@ const htmlNode = (tag, text, parent) => {
 };
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const unitOf = bytes => Math.max(0, Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
-const bytesText = bytes => { const u = unitOf(bytes); return (u ? (bytes / 1024 ** u).toFixed(1) : bytes) + ' ' + units[u]; };
+const bytesText = bytes => {
+  if (bytes < 1024) return bytes + (bytes === 1 ? ' byte' : ' bytes');
+  const u = unitOf(bytes * 1024 / 1023.95);  // no "1024.0 KiB"
+  return (bytes / 1024 ** u).toFixed(1) + ' ' + units[u];
+};
 const clocks = [['µs', 1], ['ms', 1e3], ['s', 1e6]];
 const clockOf = us => clocks[us < 1e3 ? 0 : us < 1e6 ? 1 : 2];
 const trimmed = (value, digits) => String(+value.toFixed(digits));
@@ -105,12 +109,12 @@ function draw(chart, device, mode) {
   const svg = svgNode('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', tabindex: 0, 'aria-label': device.sentence});
   chart.prepend(svg);
 
-  let step = 2 ** Math.max(0, Math.ceil(Math.log2(peak / 6)));
-  const unit = unitOf(Math.max(step, peak / 2)), digits = step < 1024 ** unit ? (step * 10 < 1024 ** unit ? 2 : 1) : 0;
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2(peak / 6)));
+  const unit = unitOf(Math.floor(peak * 1.06 / step) * step);  // of the highest tick: no "1024 KiB"
   for (let tick = 0; tick <= peak * 1.06; tick += step) {
     svgNode('line', {class: 'grid', x1: left, x2: width - right, y1: y(tick), y2: y(tick)}, svg);
     const label = svgNode('text', {x: left - 9, y: y(tick) + 4, 'text-anchor': 'end'}, svg);
-    label.textContent = trimmed(tick / 1024 ** unit, digits) + ' ' + units[unit];
+    label.textContent = trimmed(tick / 1024 ** unit, 3) + ' ' + units[unit];
   }
   const [clock, size] = clockOf(span);
   let apart = 10 ** Math.floor(Math.log10(span / 4));

@@ -42,12 +42,38 @@ std::string countText(uint64_t count, const char* thing) {
   return fmt::format("{} {}{}", digits, thing, count == 1 ? "" : "s");
 }
 
+std::string insteadText(const MemoryDevice& device) {
+  std::string failed = device.shortages.empty() ? "" : countText(device.shortages.size(), "allocation") + " that failed";
+  if (device.unknown_releases == 0) return failed;
+  return failed + (failed.empty() ? "" : " and ") + countText(device.unknown_releases, "release");
+}
+
+std::string unknownText(const MemoryDevice& device) {
+  if (device.unknown_releases == 0) return {};
+  return fmt::format(
+      "{} of memory whose allocation was not seen, {}: it was before the start, not reported, or lost, or two layers report the same "
+      "memory. They are in no total.",
+      countText(device.unknown_releases, "release"), bytesText(device.unknown_released_bytes));
+}
+
+std::string replacedText(const MemoryDevice& device) {
+  if (device.replaced == 0) return {};
+  return fmt::format(
+      "{} at an address that was still taken: the release in between was not seen, or two layers report the same memory. What was there "
+      "counts "
+      "as released.",
+      countText(device.replaced, "allocation"));
+}
+
 std::string lossText(const MemoryProfile& profile) {
   std::string text;
   if (profile.overwritten) text += " The recording was a ring that went round: what was reported before it begins is gone.";
   if (profile.lost_reports != 0) {
-    text += fmt::format(" Room ran out for {}: totals, peak and leaks are of what is left. Raise CaptureOptions::byte_cap.",
-                        countText(profile.lost_reports, "report"));
+    text += fmt::format(
+        " {} of memory and of other marks {} lost: room ran out, which a larger CaptureOptions::byte_cap helps; or they were made inside "
+        "the "
+        "profiler itself, by a signal handler or an operator new that reports. Totals, peak and leaks are of what is left.",
+        countText(profile.lost_reports, "report"), profile.lost_reports == 1 ? "was" : "were");
   }
   if (profile.lost_scopes != 0) {
     text += fmt::format(" {} lost: some memory is told by the scopes around {}.",
@@ -86,25 +112,27 @@ std::string MemoryProfile::summary() const {
       if (moment.holders.empty()) return std::string();
       return fmt::format(", {} of it allocated in {}", bytesText(moment.holders[0].bytes), path(moment.holders[0].scope));
     };
-    line(fmt::format("peak of {} at {}{}.", bytesText(device.peak.bytes), timeText(device.peak.time_ns - start_ns), ofIt(device.peak)));
+    if (device.allocations == 0)
+      line(fmt::format("no allocation was seen, only {}.", insteadText(device)));
+    else
+      line(fmt::format("peak of {} at {}{}.", bytesText(device.peak.bytes), timeText(device.peak.time_ns - start_ns), ofIt(device.peak)));
     const size_t shown = std::min<size_t>(10, device.shortages.size());
     for (size_t i = 0; i < shown; ++i) {
       const MemoryShortage& shortage = device.shortages[i];
-      line(fmt::format("out of memory at {}: {} asked for, {} allocated{}.", timeText(shortage.time_ns - start_ns),
-                       bytesText(shortage.requested), bytesText(shortage.bytes), ofIt(shortage)));
+      line(fmt::format("out of memory at {}: {} asked for in {}, {} allocated{}.", timeText(shortage.time_ns - start_ns),
+                       bytesText(shortage.requested), path(device.events[shortage.event].scope), bytesText(shortage.bytes),
+                       ofIt(shortage)));
     }
     if (shown < device.shortages.size()) line(fmt::format("out of memory {} more.", countText(device.shortages.size() - shown, "time")));
-    if (device.leaks.empty())
-      line("everything was released.");
-    else
+    if (device.leaks.empty() && device.allocations != 0) line("everything was released.");
+    if (!device.leaks.empty())
       line(fmt::format("{} not released, {}:", countText(device.leaks.size(), "allocation"), bytesText(device.leaked_bytes)));
     for (size_t i = 0; i < std::min(kMostHolders, device.leaks_by_scope.size()); ++i) {
       const MemoryHolder& leak = device.leaks_by_scope[i];
       text += fmt::format("  {} in {}, {}\n", countText(leak.blocks, "allocation"), path(leak.scope), bytesText(leak.bytes));
     }
-    if (device.unknown_releases != 0) {
-      line(fmt::format("{} of memory that was allocated before the start, {}.", countText(device.unknown_releases, "release"),
-                       bytesText(device.unknown_released_bytes)));
+    for (const std::string& note : {unknownText(device), replacedText(device)}) {
+      if (!note.empty()) line(note);
     }
   }
   if (const std::string losses = lossText(*this); !losses.empty()) text += losses + "\n";

@@ -14,6 +14,11 @@ std::string deviceText(Device device);  // "CPU", "CUDA 1"
 const char* deviceTypeText(DeviceType type);
 // "1,234 allocations", "1 allocation"
 std::string countText(uint64_t count, const char* thing);
+// Of a device on which no allocation was seen: what was seen there. "2 allocations that failed and 3 releases"
+std::string insteadText(const MemoryDevice& device);
+// Of releases that match no allocation, and of allocations that match no release: how many, and what that means. "" if there are none.
+std::string unknownText(const MemoryDevice& device);
+std::string replacedText(const MemoryDevice& device);
 // What is missing, in a sentence; "" if nothing is.
 std::string lossText(const MemoryProfile& profile);
 inline constexpr char kNobodyReported[] =

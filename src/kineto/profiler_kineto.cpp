@@ -31,13 +31,20 @@ Joinable& joinable() {
   return one;
 }
 
+constinit thread_local bool membership_gone = false;  // static objects of the main thread outlive it
+
 // How the calling thread takes part in a session that another one began.
 struct Membership {
+  ~Membership() { membership_gone = true; }
+
   std::shared_ptr<State> joined;  // null if the thread records anyway
   std::weak_ptr<State> counted;   // what the count is about
   unsigned count = 0;
 };
-thread_local Membership membership;
+thread_local Membership own_membership;
+
+// Null while the thread ends, or the process.
+Membership* ownMembership() { return membership_gone ? nullptr : &own_membership; }
 
 template <typename T>
 T orThrow(Expected<T> value) {
@@ -82,7 +89,7 @@ std::shared_ptr<State> startSession(session::SessionPlan plan, post_process_t ca
   return state;
 }
 
-std::unique_ptr<ProfilerResult> stopSession(const std::shared_ptr<State>& state) {
+std::unique_ptr<ProfilerResult> stopSession(std::shared_ptr<State> state) {
   ProfilerStateBase::remove(state);  // another thread drops it from its own place when it next looks
   state->finish();
   {
@@ -143,7 +150,8 @@ void enableProfilerWithEventPostProcess(const ProfilerConfig& config, const std:
 }
 
 std::unique_ptr<ProfilerResult> disableProfiler() {
-  if (membership.joined != nullptr && ProfilerStateBase::get(false) == membership.joined) {
+  const Membership* const membership = ownMembership();
+  if (membership != nullptr && membership->joined != nullptr && ProfilerStateBase::get(false) == membership->joined) {
     throw ProfilerError("This thread has joined a profiler that another one enabled. Call disableProfilerInChildThread() here, and disableProfiler() there");
   }
   const auto state = std::dynamic_pointer_cast<State>(ProfilerStateBase::get());  // a state of somebody else's is not ours to end
@@ -160,9 +168,15 @@ bool isProfilerEnabledInMainThread() { return joinableState() != nullptr; }
 
 void enableProfilerInChildThread() {
   std::shared_ptr<State> state = joinableState();
+  Membership* const place = ownMembership();
+  if (place == nullptr) throw ProfilerError("This thread is ending, and can join no session any more");
+  Membership& membership = *place;
   if (const auto counted = membership.counted.lock(); membership.count != 0 && counted != nullptr && counted->session().run->running()) state = counted;
   if (state == nullptr) throw ProfilerError("Profiler is not enabled in main thread. Ask isProfilerEnabledInMainThread() before joining");
-  if (membership.counted.lock() != state) membership = {};  // that session is over
+  if (membership.counted.lock() != state) {  // that session is over
+    membership.joined = nullptr;
+    membership.count = 0;
+  }
   membership.counted = state;
   ++membership.count;
   if (membership.count > 1 || state->config().pushGlobalCallbacks()) return;
@@ -173,11 +187,12 @@ void enableProfilerInChildThread() {
 }
 
 void disableProfilerInChildThread() {
-  if (membership.count == 0) {
+  Membership* const membership = ownMembership();
+  if (membership == nullptr || membership->count == 0) {
     throw ProfilerError("Can't disable Kineto profiler when it's not running in this thread. Call enableProfilerInChildThread() here first");
   }
-  if (--membership.count != 0 || membership.joined == nullptr) return;
-  const std::shared_ptr<State> state = std::move(membership.joined);
+  if (--membership->count != 0 || membership->joined == nullptr) return;
+  const std::shared_ptr<State> state = std::move(membership->joined);
   if (ProfilerStateBase::get(false) == state) ProfilerStateBase::pop(false);
   state->session().run->leave();
 }

@@ -18,7 +18,7 @@ struct KinetoThreadLocalState::Session {
 // For those who keep their session in hand and end that one, whatever others their thread is in. `owner` is a literal. Throws as enableProfiler.
 std::shared_ptr<KinetoThreadLocalState> startSession(session::SessionPlan plan, post_process_t callback, const char* owner);
 // On any thread, once. Never null.
-std::unique_ptr<ProfilerResult> stopSession(const std::shared_ptr<KinetoThreadLocalState>& state);
+std::unique_ptr<ProfilerResult> stopSession(std::shared_ptr<KinetoThreadLocalState> state);
 // Switches what the session collects of these activities; warns about those it does not.
 void toggleSession(KinetoThreadLocalState& state, bool enable, const std::set<ActivityType>& activities);
 

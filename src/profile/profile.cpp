@@ -36,14 +36,14 @@ void Profile::start() {
   state.transit(*this, ProfilerAction::NONE, first);
   state.action = first;
   state.running = true;
+  state.left_to_parent = false;
   state.openStep();
 }
 
 void Profile::step() {
   State& state = *state_;
   state.refuseInHandler("step()");
-  if (state.leaveToParent())
-    return base::warn("Profile::step(): the profile runs in the process that this one was forked from. Call start() for one of its own");
+  if (state.refuseParents("step()")) return;
   if (!state.running) {
     if (!std::exchange(state.warned_idle, true))
       base::warn("Profile::step(): the profile does not run; nothing was done. Call start() first");
@@ -66,8 +66,7 @@ void Profile::step() {
 void Profile::stop() {
   State& state = *state_;
   state.refuseInHandler("stop()");
-  if (state.leaveToParent())
-    return base::warn("Profile::stop(): the profile runs in the process that this one was forked from, and goes on there");
+  if (state.refuseParents("stop()")) return;
   if (!state.running) throw ProfilerError("Profile::stop() was called, and it does not run. Call start() first");
   state.refuseOtherThread("stop()");
   state.step_scope.reset();

@@ -37,6 +37,15 @@ bool Profile::State::leaveToParent() {
   session.reset();
   running = prepared = false;
   action = ProfilerAction::NONE;
+  left_to_parent = true;
+  return true;
+}
+
+bool Profile::State::refuseParents(const char* call) {
+  if (!leaveToParent()) return left_to_parent;
+  base::warn(fmt::format(
+      "Profile::{}: the profile runs in the process that this one was forked from, and goes on there. Call start() for one of its own",
+      call));
   return true;
 }
 

@@ -35,6 +35,7 @@ struct Profile::State {
   std::vector<std::shared_ptr<const ProfilerResult>> results;
   bool in_handler = false;
   bool warned_idle = false;
+  bool left_to_parent = false;  // until start() is called in this process
   std::string handler_error;
 
   bool allThreads() const noexcept { return options.all_threads || options.experimental_config.profile_all_threads; }
@@ -43,6 +44,8 @@ struct Profile::State {
   void refuseOtherThread(const char* call) const;
   // A forked child has a copy of what runs in its parent. Says whether that was so.
   bool leaveToParent();
+  // The same for calls of an inherited loop, however many come: the first of them warns.
+  bool refuseParents(const char* call);
 
   ProfilerAction actionAt(int64_t number) const;
   session::SessionPlan plan() const;

@@ -19,7 +19,19 @@ GlobalSlot& globalSlot() {
   return slot;
 }
 
-thread_local std::shared_ptr<ProfilerStateBase> own_state;
+// The session of the calling thread. Those of the main thread are destroyed before its static objects are, which may still end a session then:
+// what tells them so has no destructor.
+constinit thread_local bool own_state_gone = false;
+
+struct OwnState {
+  std::shared_ptr<ProfilerStateBase> state;
+  ~OwnState() { own_state_gone = true; }  // before the state goes, which may ask for itself
+};
+
+thread_local OwnState own;
+
+// Null while the thread ends, or the process.
+std::shared_ptr<ProfilerStateBase>* ownState() { return own_state_gone ? nullptr : &own.state; }
 
 }  // namespace
 
@@ -29,8 +41,10 @@ ProfilerStateBase::~ProfilerStateBase() { removeCallback(); }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get(bool global) {
   if (!global) {
-    if (own_state != nullptr && (own_state->finished_ || own_state->process_id_ != getpid())) own_state = nullptr;
-    return own_state;
+    std::shared_ptr<ProfilerStateBase>* const place = ownState();
+    if (place == nullptr || *place == nullptr) return nullptr;
+    if ((*place)->finished_ || (*place)->process_id_ != getpid()) *place = nullptr;
+    return *place;
   }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
@@ -39,15 +53,17 @@ std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get(bool global) {
 }
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::get() {
-  std::shared_ptr<ProfilerStateBase> own = get(false);
-  return own != nullptr ? own : get(true);
+  std::shared_ptr<ProfilerStateBase> state = get(false);
+  return state != nullptr ? state : get(true);
 }
 
 void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
   constexpr const char* kAdvice = "Call disableProfiler() first";
   if (!state->config().pushGlobalCallbacks()) {
     if (get(false) != nullptr) throw ProfilerError(fmt::format("Profiler is already enabled on this thread. {}", kAdvice));
-    own_state = std::move(state);
+    std::shared_ptr<ProfilerStateBase>* const place = ownState();
+    if (place == nullptr) throw ProfilerError("This thread is ending, and can have no session of its own any more. Record all threads");
+    *place = std::move(state);
     return;
   }
   GlobalSlot& slot = globalSlot();
@@ -58,9 +74,9 @@ void ProfilerStateBase::push(std::shared_ptr<ProfilerStateBase> state) {
 
 std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop(bool global) {
   if (!global) {
-    const std::shared_ptr<ProfilerStateBase> own = get(false);
-    own_state = nullptr;
-    return own;
+    std::shared_ptr<ProfilerStateBase> state = get(false);
+    if (state != nullptr) *ownState() = nullptr;
+    return state;
   }
   GlobalSlot& slot = globalSlot();
   const std::lock_guard lock(slot.mutex);
@@ -73,8 +89,8 @@ std::shared_ptr<ProfilerStateBase> ProfilerStateBase::pop() {
 
 bool ProfilerStateBase::remove(const std::shared_ptr<ProfilerStateBase>& state) {
   if (state == nullptr) return false;
-  if (own_state == state) {
-    own_state = nullptr;
+  if (std::shared_ptr<ProfilerStateBase>* const place = ownState(); place != nullptr && *place == state) {
+    *place = nullptr;
     return true;
   }
   GlobalSlot& slot = globalSlot();

@@ -15,7 +15,7 @@ enum class LossCause : uint8_t {
   overwritten,  // a ring went round
   cap_reached,  // stop_when_full was full
   no_chunk,     // a ring whose chunks were all being written by other threads
-  reentrant,    // a signal arrived inside the profiler itself
+  reentrant,    // inside the profiler itself: in a signal handler, or an operator new that it called
   disk_full,    // the file could not grow: disk, quota or file-size limit
   late,         // recorded while the recording was being stopped
   damaged,      // the bytes are no longer readable
@@ -31,7 +31,7 @@ struct ScopeCounts {
   uint64_t unfinished = 0;  // of the recorded: without an end
   uint64_t dropped = 0;
   std::array<uint64_t, kLossCauses> causes{};
-  uint64_t extras_dropped = 0;  // instants, counters, memory events, inputs, metadata that found no room
+  uint64_t extras_dropped = 0;  // instants, counters, memory events, inputs, metadata that found no room; memory events from inside the profiler
 };
 
 struct ThreadLedger : ScopeCounts {

@@ -17,7 +17,7 @@ namespace xsigma::profiler {
 enum class MemoryAction : uint8_t {
   alloc,
   free,
-  unknown_free,  // of an address that the capture has not seen allocated: it was before the start, or the record of it was lost
+  unknown_free,  // of an address that the capture has not seen allocated: it was before the start, not reported, or lost, or two layers report it
   out_of_memory,
 };
 
@@ -82,11 +82,13 @@ struct MemoryDevice {
   std::vector<uint32_t> leaks;               // events: allocated, and not released by the end. Largest first
   std::vector<MemoryHolder> leaks_by_scope;  // all of them, largest first
   uint64_t leaked_bytes = 0;
-  uint64_t allocations = 0;
+  uint64_t allocations = 0;  // == releases + replaced + leaks.size()
   uint64_t releases = 0;
   uint64_t unknown_releases = 0;  // MemoryAction::unknown_free. They change no total
   uint64_t unknown_released_bytes = 0;
-  uint64_t replaced = 0;  // allocations at an address that was still taken: the release in between was not reported, or lost
+  // Allocations at an address that was still taken, for which a release was put among the events: the real one was not reported, or lost, or two
+  // layers report the same memory (reporting_allocator.h).
+  uint64_t replaced = 0;
 };
 
 struct XSIGMA_PROFILER_API MemoryProfile {
@@ -96,7 +98,7 @@ struct XSIGMA_PROFILER_API MemoryProfile {
   std::vector<MemoryDevice> devices;  // by type and index
   std::vector<MemoryScope> scopes;
   std::vector<MemoryThread> threads;
-  uint64_t lost_reports = 0;  // memory events and other marks that found no room
+  uint64_t lost_reports = 0;  // memory events and other marks that found no room, or came from inside the profiler
   uint64_t lost_scopes = 0;   // for want of them memory is told by the scopes around
   bool overwritten = false;   // a ring went round: what was reported before is gone, uncounted
   bool damaged = false;

@@ -44,7 +44,7 @@ class XSIGMA_PROFILER_API profiler_session {
   // Writes the report to the output file, if there is one. False if that fails, or if it was not on.
   bool stop();
   bool is_active() const;
-  // The one that is on, or null.
+  // The one that is on, or null. For the thread that owns it: any other must be sure that the owner does not destroy it meanwhile.
   static profiler_session* current_session();
 
   // After stop(), in the output format. Throws ProfilerError if nothing has been recorded.

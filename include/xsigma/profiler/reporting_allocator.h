@@ -1,4 +1,6 @@
 // Memory that reports itself: a counter, a std::pmr::memory_resource and an allocator for containers.
+// One layer of them: of memory that passes through two, each reports it, and where both give out one address (a pool between them does that)
+// the second report reads as an allocation in a place still taken. Put the one that reports where the program asks, and nothing below it.
 #pragma once
 
 #include <atomic>
@@ -115,6 +117,16 @@ class ReportingAllocator {
   void deallocate(pointer place, size_type count) noexcept {
     counter_->released(addressOf(place), count * sizeof(T));
     Traits::deallocate(upstream_, place, count);
+  }
+  size_type max_size() const noexcept { return Traits::max_size(upstream_); }
+  // As the other allocator does it: some give elements an allocator of their own.
+  template <class U, class... Args>
+  auto construct(U* place, Args&&... args) -> decltype(Traits::construct(std::declval<Upstream&>(), place, std::forward<Args>(args)...)) {
+    Traits::construct(upstream_, place, std::forward<Args>(args)...);
+  }
+  template <class U>
+  void destroy(U* place) {
+    Traits::destroy(upstream_, place);
   }
   ReportingAllocator select_on_container_copy_construction() const {
     return {*counter_, Traits::select_on_container_copy_construction(upstream_)};

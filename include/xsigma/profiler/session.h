@@ -60,7 +60,7 @@ struct ProfileOptions {
 };
 
 // Calls on one Profile come from one thread at a time; without all_threads, start, step and stop from one thread. It ends its own session, whatever
-// others are on. In a forked child it is idle.
+// others are on. In a forked child it is idle: step and stop of a run that is the parent's warn, once, and do nothing until start is called there.
 class XSIGMA_PROFILER_API Profile {
  public:
   explicit Profile(ProfileOptions options = {});
@@ -147,7 +147,8 @@ class XSIGMA_PROFILER_API ProfilerGuard {
   ProfilerGuard(const ProfilerGuard&) = delete;
   ProfilerGuard& operator=(const ProfilerGuard&) = delete;
 
-  // Stops now, and saves if there is a path. Never null. Throws ProfilerError if it was stopped before, or cannot be saved.
+  // Stops now, and saves if there is a path. Never null: what cannot be saved is still returned, with a warning that says why. Throws
+  // ProfilerError if it was stopped before.
   std::unique_ptr<ProfilerResult> stop();
   bool active() const noexcept;
 

@@ -198,12 +198,22 @@ TEST(MemoryFile, LossesAreSaidAloud) {
   HandThread& writer = small.thread(11, "main");
   for (uint64_t i = 1; i <= 5000; ++i) writer.memory(10 * i, i, 1, i, 0);
   const MemoryProfile profile = analyzeMemory(small.finish(100'000));
-  const std::string words = "Room ran out for " + analysis::countText(profile.lost_reports, "report");
+  const std::string words = analysis::countText(profile.lost_reports, "report") + " of memory and of other marks were lost: room ran out";
   EXPECT_TRUE(contains(saved(profile, "memory.html"), words));
   const Json json = parsed::json(saved(profile, "memory.json"));
   EXPECT_FALSE(json["losses"]["whole"].boolean);
   EXPECT_EQ(json["losses"]["reports"].number, static_cast<double>(profile.lost_reports));
   EXPECT_TRUE(contains(json["summary"].text, words));
+}
+
+TEST(MemoryPage, WithoutAllocationsClaimsNoPeakAndNoReleases) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.outOfMemory(60, 4096, 0, 0);
+  const std::string page = saved(analyzeMemory(capture.finish(1000)), "memory.html");
+  EXPECT_TRUE(contains(page, "<h1>No allocation was seen on CPU, only 1 allocation that failed.</h1>"));
+  EXPECT_FALSE(contains(page, "peak 0 bytes"));
+  EXPECT_FALSE(contains(page, "was released before its end"));
 }
 
 TEST(MemoryPage, NeedsNothingFromOutside) {

@@ -178,7 +178,7 @@ TEST(MemoryProfile, WhatWasAllocatedBeforeTheStartIsCountedApart) {
   EXPECT_EQ(device.unknown_releases, 3u);
   EXPECT_EQ(device.unknown_released_bytes, 908u);
   EXPECT_EQ(device.releases, 1u);
-  EXPECT_NE(profile.summary().find("3 releases of memory that was allocated before the start, 908 bytes"), std::string::npos)
+  EXPECT_NE(profile.summary().find("3 releases of memory whose allocation was not seen, 908 bytes"), std::string::npos)
       << profile.summary();
 }
 
@@ -197,6 +197,24 @@ TEST(MemoryProfile, AReleaseThatWasNotReportedOrSaysAnotherSizeDoesNotMakeTotals
   EXPECT_EQ(device.releases, 1u);
   EXPECT_EQ(device.unknown_released_bytes, uint64_t{1} << 63);
   EXPECT_TRUE(device.leaks.empty());
+  EXPECT_EQ(device.allocations, device.releases + device.replaced + device.leaks.size());
+  EXPECT_NE(profile.summary().find("CPU: 1 allocation at an address that was still taken"), std::string::npos) << profile.summary();
+}
+
+TEST(MemoryProfile, WhereNothingWasAllocatedItSaysWhatThereWas) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("load", 10);
+  main.outOfMemory(60, 4096, 0, 0);
+  main.memory(70, 1, -700, 0, 0);
+  main.memory(71, 2, -700, 0, 0);
+  main.end("load", 10, 80);
+  const MemoryProfile profile = analyzeMemory(capture.finish(1000));
+  EXPECT_EQ(profile.summary(),
+            "CPU: no allocation was seen, only 1 allocation that failed and 2 releases.\n"
+            "CPU: out of memory at 60 ns: 4.0 KiB asked for in load, 0 bytes allocated.\n"
+            "CPU: 2 releases of memory whose allocation was not seen, 1.4 KiB: it was before the start, not reported, or lost, or two "
+            "layers report the same memory. They are in no total.\n");
 }
 
 TEST(MemoryProfile, DevicesAreKeptApart) {

@@ -254,6 +254,47 @@ TEST(ReportingAllocator, AnElementThatThrowsLeavesNothingBehind) {
   EXPECT_EQ(counter.total(), 0u);
 }
 
+TEST(ReportingAllocator, MakesElementsAsItsUpstreamDoes) {
+  using Upstream = std::pmr::polymorphic_allocator<std::pmr::string>;
+  ReportingResource resource;
+  MemoryCounter counter;
+  std::vector<std::pmr::string, ReportingAllocator<std::pmr::string, Upstream>> texts({counter, Upstream(&resource)});
+  texts.emplace_back("long enough to need memory of its own, and not a place inside the string");
+  EXPECT_EQ(texts.front().get_allocator().resource(), &resource);
+  EXPECT_GT(resource.total(), counter.total());
+}
+
+template <class T>
+struct Counting {
+  using value_type = T;
+  static inline int made = 0;
+  static inline int unmade = 0;
+
+  T* allocate(size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* place, size_t count) { std::allocator<T>().deallocate(place, count); }
+  template <class... Args>
+  void construct(T* place, Args... args) {
+    new (place) T(args...);
+    ++made;
+  }
+  void destroy(T*) { ++unmade; }
+  size_t max_size() const noexcept { return 5; }
+  bool operator==(const Counting&) const { return true; }
+};
+
+TEST(ReportingAllocator, AsksItsUpstreamForEveryElementAndForTheMost) {
+  MemoryCounter counter;
+  {
+    std::vector<int, ReportingAllocator<int, Counting<int>>> numbers({counter, Counting<int>()});
+    numbers.reserve(4);
+    numbers.push_back(1);
+    numbers.push_back(2);
+    EXPECT_EQ(Counting<int>::made, 2);
+    EXPECT_EQ(numbers.max_size(), 5u);
+  }
+  EXPECT_EQ(Counting<int>::unmade, 2);
+}
+
 TEST(ReportingAllocator, AlignsWhatIsOverAligned) {
   struct alignas(128) Wide {
     char bytes[128];

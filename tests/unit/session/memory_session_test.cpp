@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory_resource>
 #include <string>
 #include <thread>
 
@@ -128,7 +129,26 @@ TEST(MemorySession, TakesOptionsAndRefusesImpossibleOnes) {
   const MemoryProfile profile = memoryProfile();
   EXPECT_GT(profile.lost_reports, 0u);
   EXPECT_EQ(profile.lost_reports + profile.devices.at(0).events.size(), 10'000u);
-  expectWords(profile.summary(), {"Room ran out", "byte_cap"});
+  expectWords(profile.summary(), {"room ran out", "byte_cap", "inside the profiler"});
+}
+
+TEST(MemorySession, TwoReportingLayersAtOneAddressAreNotCalledOldMemory) {
+  startMemoryProfile();
+  {
+    ReportingResource lower;
+    std::pmr::monotonic_buffer_resource pool(256, &lower);
+    ReportingResource upper(&pool);
+    const std::pmr::vector<char> bytes(100, 'x', &upper);
+  }
+  stopMemoryProfile();
+  const MemoryProfile profile = memoryProfile();
+  const MemoryDevice& device = profile.devices.at(0);
+  EXPECT_EQ(device.allocations, 2u);
+  EXPECT_EQ(device.allocations, device.releases + device.replaced + device.leaks.size());
+  EXPECT_EQ(device.replaced, 1u);
+  EXPECT_EQ(device.unknown_releases, 1u);
+  expectWords(profile.summary(),
+              {"1 release of memory whose allocation was not seen", "1 allocation at an address that was still taken", "two layers"});
 }
 
 TEST(MemorySession, AFileIsACaptureOfItsOwn) {

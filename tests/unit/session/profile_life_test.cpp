@@ -249,6 +249,31 @@ TEST(AForkedChild, LeavesTheProfileToItsParent) {
   EXPECT_EQ(folder.files(), (Names{"guard.json", "run.xst", "trace_" + std::to_string(getpid()) + ".json"}));
 }
 
+TEST(AForkedChild, MayGoThroughALoopThatItInherited) {
+  Profile profile(scheduled(byText("SSS")));
+  profile.start();
+  const pid_t child = fork();
+  if (child == 0) {
+    const Warnings warnings;
+    for (int i = 0; i < 3; ++i) profile.step();
+    profile.stop();
+    profile.stop();
+    bool fine = warnings.count() == 1 && warnings.all()[0].find("forked") != std::string::npos;
+    profile.start();
+    profile.stop();
+    try {
+      profile.stop();  // its own by now
+      fine = false;
+    } catch (const ProfilerError&) {
+    }
+    _exit(fine && warnings.count() == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  profile.stop();
+}
+
 TEST(AForkedChild, MayDestroyAndStopAndRestartItsCopy) {
   auto profile = std::make_unique<Profile>(scheduled(byText("SSS")));
   profile->start();

@@ -115,6 +115,44 @@ TEST(ASession, ReportsAsJsonWithTheTree) {
   expectWords(report, {"inner"});
 }
 
+void recurse(int depth) {
+  XSIGMA_PROFILE_SCOPE("recurse");
+  if (depth > 1) recurse(depth - 1);
+}
+
+TEST(ASession, ReportsDeepRecursionInProportion) {
+  constexpr int kDepth = 2000;
+  for (const auto format : {profiler_output_format::CONSOLE, profiler_output_format::JSON}) {
+    const auto session = profiler_session_builder().with_hierarchical_profiling().with_output_format(format).build();
+    ASSERT_TRUE(session->start());
+    recurse(kDepth);
+    ASSERT_TRUE(session->stop());
+    const std::string report = session->generate_report();
+    EXPECT_LT(report.size(), 150u * kDepth);  // lines that are indented by their level have 2000 on average
+    if (format == profiler_output_format::JSON) {
+      EXPECT_EQ(std::count(report.begin(), report.end(), '['), std::count(report.begin(), report.end(), ']'));
+      continue;
+    }
+    expectWords(report, {"\n" + std::string(80, ' ') + "recurse: 1 calls", "\n" + std::string(80, ' ') + "[level 41] recurse: 1 calls",
+                         "[level 2000] recurse", "below 40 are not indented"});
+    EXPECT_EQ(report.find("[level 40]"), std::string::npos);
+  }
+}
+
+TEST(ASession, TellsScopesOfOneNameApartByTheirCaller) {
+  const auto session = profiler_session_builder().with_hierarchical_profiling().build();
+  ASSERT_TRUE(session->start());
+  for (const char* const caller : {"first", "second", "first"}) {
+    RecordFunction outer(RecordScope::FUNCTION);
+    outer.before(caller);
+    scopeCalled("shared");
+  }
+  ASSERT_TRUE(session->stop());
+  const std::string report = session->generate_report();
+  const std::string tree = report.substr(report.find("Scopes by caller"));
+  expectWords(tree, {"\n  first: 2 calls", "\n    shared: 2 calls", "\n  second: 1 calls", "\n    shared: 1 calls"});
+}
+
 TEST(ASession, WritesItsOutputFileWhenItStops) {
   const Folder folder;
   recorded(profiler_session_builder().with_output_format(profiler_output_format::CSV).with_output_file(folder / "report.csv"));
