@@ -1,6 +1,7 @@
 #include "ratio_table.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 namespace figures {
@@ -13,6 +14,22 @@ void Minima::ReportRuns(const std::vector<Run>& runs) {
     const auto [known, added] = best_.emplace(name, ns);
     if (!added) known->second = std::min(known->second, ns);
   }
+}
+
+void addTimed(const std::string& name, size_t count, int repetitions, std::function<void()> body) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [count, body = std::move(body)](benchmark::State& state) {
+                                 for (auto _ : state) {
+                                   const auto begin = std::chrono::steady_clock::now();
+                                   body();
+                                   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+                                   state.SetIterationTime(seconds.count() / static_cast<double>(count));
+                                 }
+                               })
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Repetitions(repetitions)
+      ->Unit(benchmark::kNanosecond);
 }
 
 int printTable(const Minima& minima, const std::vector<Figure>& figures) {

@@ -3,6 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,6 +36,9 @@ class Minima : public benchmark::ConsoleReporter {
  private:
   std::map<std::string, double> best_;
 };
+
+// A benchmark of this name: the time of body(), once in each repetition, over `count`.
+void addTimed(const std::string& name, size_t count, int repetitions, std::function<void()> body);
 
 // How many figures missed their bar.
 int printTable(const Minima& minima, const std::vector<Figure>& figures);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ std::string captureFile(const std::string& folder, bool with_shapes) {
   Recording recording = *startRecording(options);
   record(kScopes, with_shapes);
   const Ledger ledger = recording.stop().ledger();
-  if (ledger.recorded != kScopes) std::fprintf(stderr, "only %llu scopes were recorded\n", static_cast<unsigned long long>(ledger.recorded));
+  if (ledger.recorded != kScopes)
+    std::fprintf(stderr, "only %llu scopes were recorded\n", static_cast<unsigned long long>(ledger.recorded));
   return path;
 }
 
@@ -61,24 +63,7 @@ void exportOnce(const std::string& capture_path, const std::string& to, unsigned
   }
 }
 
-template <typename Body>
-void add(const std::string& name, Body body) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    for (auto _ : state) {
-      timespec begin{};
-      timespec end{};
-      clock_gettime(CLOCK_MONOTONIC, &begin);
-      body();
-      clock_gettime(CLOCK_MONOTONIC, &end);
-      const double ns = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 + static_cast<double>(end.tv_nsec - begin.tv_nsec);
-      state.SetIterationTime(ns * 1e-9 / kScopes);  // per event
-    }
-  })
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Repetitions(kRepetitions)
-      ->Unit(benchmark::kNanosecond);
-}
+void add(const std::string& name, std::function<void()> body) { addTimed(name, kScopes, kRepetitions, std::move(body)); }  // per event
 
 // Bytes per event by which a process grows that opens a capture and exports it.
 double peakBytes(const std::string& capture_path, const std::string& to) {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "../ratio_table.h"
 #include "figures.h"
 #include "floor.h"
-#include "../ratio_table.h"
 #include "scopes.h"
 
 namespace hot_path {
@@ -47,7 +47,8 @@ void emptyEnd(const RecordFunction&, ObserverContext*) {}
 void run(benchmark::State& state, const Setting& setting, Loop loop, int threads, size_t count) {
   std::vector<Recording> recordings;
   for (int i = 0; i < setting.recordings; ++i) recordings.push_back(*startRecording(setting.options));
-  const CallbackHandle callback = setting.callback ? addGlobalCallback(RecordFunctionCallback(emptyStart, emptyEnd)) : INVALID_CALLBACK_HANDLE;
+  const CallbackHandle callback =
+      setting.callback ? addGlobalCallback(RecordFunctionCallback(emptyStart, emptyEnd)) : INVALID_CALLBACK_HANDLE;
   const bool growing = count == kGrowingScopes;
   for (auto _ : state) state.SetIterationTime(timePerPass(threads, growing ? 100 : kOnceRound, count, loop) * 1e-9);
   if (setting.callback) removeCallback(callback);

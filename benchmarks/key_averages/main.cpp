@@ -68,27 +68,6 @@ uint64_t plainPass(const EventTable& table, KeyOf key_of) {
   return sums.size();
 }
 
-template <typename Body>
-void add(const std::string& name, size_t count, Body body) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) {
-                                 for (auto _ : state) {
-                                   timespec begin{};
-                                   timespec end{};
-                                   clock_gettime(CLOCK_MONOTONIC, &begin);
-                                   body();
-                                   clock_gettime(CLOCK_MONOTONIC, &end);
-                                   const double ns = static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 +
-                                                     static_cast<double>(end.tv_nsec - begin.tv_nsec);
-                                   state.SetIterationTime(ns * 1e-9 / static_cast<double>(count));
-                                 }
-                               })
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Repetitions(kRepetitions)
-      ->Unit(benchmark::kNanosecond);
-}
-
 int runAll(int argc, char** argv) {
   std::vector<char*> arguments{argv[0]};
   for (int i = 1; i < argc; ++i) {
@@ -110,16 +89,16 @@ int runAll(int argc, char** argv) {
   std::printf("%zu events of %d threads\n", recorded, kThreads);
   add("by-id", recorded,
       [&] { benchmark::DoNotOptimize(plainPass<uint32_t>(*table, [](const EventTable::Entry& entry) { return entry.event.name; })); });
-  add("by-text", recorded, [&] {
+  addTimed("by-text", recorded, kRepetitions, [&] {
     benchmark::DoNotOptimize(
         plainPass<std::string_view>(*table, [&](const EventTable::Entry& entry) { return table->trace->name(entry.event.name).text; }));
   });
-  add("averages", recorded, [&] {
+  addTimed("averages", recorded, kRepetitions, [&] {
     analysis::AverageCount averages({});
     averages.add(*table);
     benchmark::DoNotOptimize(averages.finish());
   });
-  add("from-capture", recorded, [&] { benchmark::DoNotOptimize(keyAverages(capture)); });
+  addTimed("from-capture", recorded, kRepetitions, [&] { benchmark::DoNotOptimize(keyAverages(capture)); });
   Minima minima;
   benchmark::RunSpecifiedBenchmarks(&minima);
   return printTable(minima, {{"keyAverages, against a hash-map pass by name id", "averages", "by-id", Bar::ratio, 3},

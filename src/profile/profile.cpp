@@ -126,6 +126,14 @@ KeyAverages Profile::keyAverages(const GroupBy& group_by) const {
 
 void Profile::exportStacks(const std::string& path, std::string_view metric) const { result()->exportStacks(path, metric); }
 
+void Profile::exportMemoryTimeline(const std::string& path) const {
+  const std::shared_ptr<const ProfilerResult> last = result();
+  if (!state_->options.profile_memory) {
+    throw ProfilerError(fmt::format("exportMemoryTimeline('{}'): this profile records no memory. Set ProfileOptions::profile_memory", path));
+  }
+  if (const Status status = analyzeMemory(last->capture()).save(path); !status) throw ProfilerError(status.message());
+}
+
 void Profile::save(const std::string& path) const { result()->save(path); }
 
 void Profile::exportChromeTrace(const std::string& path) const {

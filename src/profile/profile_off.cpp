@@ -39,6 +39,7 @@ const std::vector<std::shared_ptr<const ProfilerResult>>& Profile::results() con
 std::vector<KinetoEvent> Profile::events() const { return {}; }
 KeyAverages Profile::keyAverages(const GroupBy&) const { refuse("Profile::keyAverages"); }
 void Profile::exportStacks(const std::string&, std::string_view) const { refuse("Profile::exportStacks"); }
+void Profile::exportMemoryTimeline(const std::string&) const { refuse("Profile::exportMemoryTimeline"); }
 void Profile::save(const std::string&) const { refuse("Profile::save"); }
 void Profile::exportChromeTrace(const std::string&) const { refuse("Profile::exportChromeTrace"); }
 

@@ -16,25 +16,14 @@
 namespace {
 
 using namespace xsigma::profiler;
+using test::contains;
+using test::contents;
 using test::Outcome;
 using test::xsp;
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-class XspExport : public testing::Test {
+class XspExport : public test::XspFolder {
  protected:
-  XspExport() : folder_(testing::TempDir() + "xsp_export_" + std::to_string(getpid())), path_(folder_ + "/run.xst") {
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  ~XspExport() override { fs::remove_all(folder_); }
-
   void record(int scopes, CaptureOptions options = {}) {
     options.path = path_;
     Recording recording = *startRecording(options);
@@ -44,9 +33,6 @@ class XspExport : public testing::Test {
     recording.stop();
   }
   size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {})); }
-
-  const std::string folder_;
-  const std::string path_;
 };
 
 TEST_F(XspExport, WritesJsonBesideTheCapture) {

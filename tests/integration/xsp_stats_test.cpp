@@ -14,25 +14,14 @@
 namespace {
 
 using namespace xsigma::profiler;
+using test::contains;
+using test::contents;
 using test::Outcome;
 using test::xsp;
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-class XspStats : public testing::Test {
+class XspStats : public test::XspFolder {
  protected:
-  XspStats() : folder_(testing::TempDir() + "xsp_stats_" + std::to_string(getpid())), path_(folder_ + "/run.xst") {
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  ~XspStats() override { fs::remove_all(folder_); }
-
   void record(int calls, CaptureOptions options = {}) {
     options.path = path_;
     Recording recording = *startRecording(options);
@@ -46,9 +35,6 @@ class XspStats : public testing::Test {
     }
     recording.stop();
   }
-
-  const std::string folder_;
-  const std::string path_;
 };
 
 TEST_F(XspStats, ShowsATable) {

@@ -106,6 +106,8 @@ class XSIGMA_PROFILER_API Profile {
   KeyAverages keyAverages(const GroupBy& group_by = {}) const;
   // The last cycle, for flame graphs; see exportStacks() of key_averages.h.
   void exportStacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
+  // The memory of the last cycle, by ending: .html, a picture, or .json. Needs profile_memory; see memory_profile.h.
+  void exportMemoryTimeline(const std::string& path) const;
   // The last cycle, by ending as ProfilerResult::save.
   void save(const std::string& path) const;
   // As JSON: .json, or .json.gz.

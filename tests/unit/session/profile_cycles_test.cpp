@@ -158,6 +158,27 @@ TEST(AProfile, PutsTogetherTheCyclesThatItKeeps) {
   }
 }
 
+TEST(AProfile, DrawsTheMemoryOfItsLastCycle) {
+  const Folder folder;
+  ProfileOptions options = scheduled(byText("SS"));
+  options.profile_memory = true;
+  Profile profile(std::move(options));
+  profile.start();
+  int blocks[2] = {};
+  for (int& block : blocks) {
+    reportMemoryUsage(&block, &block == blocks ? 111 : 222, 333, 333);
+    profile.step();
+  }
+  profile.stop();
+  profile.exportMemoryTimeline(folder / "memory.json");
+  const std::string json = contents(folder / "memory.json");
+  EXPECT_EQ(json.find("\"size\": 111"), std::string::npos) << "of the last cycle";
+  expectWords(json, {"\"size\": 222", "ProfilerStep#1"});
+  Profile without(scheduled(byText("S")));
+  runSteps(without, 1);
+  expectWords(refusal([&] { without.exportMemoryTimeline(folder / "none.html"); }), {"profile_memory"});
+}
+
 TEST(AProfile, RunsAgainFromStepZero) {
   size_t ready = 0;
   Profile profile(scheduled(byText("WS"), [&](Profile&) { ++ready; }));
