@@ -213,6 +213,8 @@ std::string KeyAverages::table(const TableOptions& options) const {
   out += fmt::format("Self CPU time total: {}\n", timeText(contents_->self_cpu_ns));
   if (contents_->device != DeviceType::CPU)
     out += fmt::format("{} busy: {}\n", wordOf(contents_->device), timeText(contents_->device_busy_ns));
+  const auto releases = [](const KeyAverage& row) { return row.self_cpu_bytes < 0 || row.self_device_bytes < 0; };
+  if (std::any_of(contents_->rows.begin(), contents_->rows.end(), releases)) out += "Memory below zero: more was released there than allocated\n";
   if (contents_->unfinished != 0)
     out += fmt::format("{} scopes have no end: they are counted until the end of the recording\n", contents_->unfinished);
   if (contents_->lost != 0) out += fmt::format("{} scopes were lost and are in no row; the ledger says why\n", contents_->lost);

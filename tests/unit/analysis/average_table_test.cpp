@@ -163,6 +163,13 @@ TEST(AverageTable, MemoryAndDeviceColumnsComeWithWhatTheyShow) {
     EXPECT_TRUE(contains(table, header)) << header;
   EXPECT_TRUE(contains(table, "3.00 MB")) << table;
   EXPECT_TRUE(contains(table, "100 b")) << table;
+  EXPECT_FALSE(contains(table, "Memory below zero")) << table;
+  HandCapture released;
+  HandThread& other = released.thread(11, "main");
+  other.begin("release", 0);
+  other.memory(5, 0x10, -4096, 0, 0);
+  other.end("release", 0, 10);
+  EXPECT_TRUE(contains(keyAverages(released.finish(100)).table(), "Memory below zero: more was released there than allocated\n"));
 }
 
 TEST(AverageTable, FlopsInTheUnitOfTheLargest) {
