@@ -9,10 +9,14 @@ namespace {
 
 constexpr std::string_view kCaptureFormat = "xst";
 
+bool endsWith(std::string_view text, std::string_view ending) {
+  return text.size() > ending.size() && text.substr(text.size() - ending.size()) == ending;
+}
+
 Expected<const Exporter*> exporterOf(std::string_view format, std::string_view path) {
   const std::vector<const Exporter*>& all = allExporters();
   if (format.empty()) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Exporter* each) { return path.ends_with(each->ending()); });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Exporter* each) { return endsWith(path, each->ending()); });
     return found != all.end() ? *found : all.front();
   }
   std::string known;
@@ -26,7 +30,7 @@ Expected<const Exporter*> exporterOf(std::string_view format, std::string_view p
 }  // namespace
 
 Expected<ExportReport> exportCapture(const Capture& capture, const std::string& path, const ExportOptions& options, std::string_view format) {
-  if (format == kCaptureFormat || (format.empty() && path.ends_with(".xst"))) {
+  if (format == kCaptureFormat || (format.empty() && endsWith(path, ".xst"))) {
     if (Status status = capture.save(path); !status) return status;
     const Ledger ledger = capture.ledger();
     return ExportReport{ledger.recorded, ledger.unfinished, 0, capture.info().bytes_used, true};
