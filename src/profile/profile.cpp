@@ -137,8 +137,7 @@ void Profile::exportMemoryTimeline(const std::string& path) const {
 void Profile::save(const std::string& path) const { result()->save(path); }
 
 void Profile::exportChromeTrace(const std::string& path) const {
-  constexpr std::string_view kCapture = ".xst";
-  if (path.size() >= kCapture.size() && path.compare(path.size() - kCapture.size(), kCapture.size(), kCapture) == 0) {
+  if (path.ends_with(".xst")) {
     throw ProfilerError(
         fmt::format("exportChromeTrace writes JSON, and '{}' is the name of a capture. Use save(), or a name with .json", path));
   }

@@ -48,6 +48,16 @@ TEST(Stacks, OfThreadsAreAddedUp) {
   EXPECT_EQ(stacksOf(capture.finish(2000)), "work 4\n");
 }
 
+TEST(Stacks, AreNativeFramesWhereTheyWereRecorded) {
+  HandCapture capture;
+  HandThread& main = capture.thread(11, "main");
+  main.begin("outer", 0);
+  main.stack({0x20, 0x10}, 1000);  // innermost first
+  main.scope("inner", 1000, 4000);
+  main.end("outer", 0, 10'000);
+  EXPECT_EQ(stacksOf(capture.finish(20'000)), "0x10;0x20;inner 3\nouter 7\n");
+}
+
 TEST(Stacks, OfADeviceEndWithItsWork) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");
