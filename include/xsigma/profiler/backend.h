@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,16 +19,22 @@ namespace xsigma::profiler {
 
 // What an activity is to the others.
 enum class DeviceRole : uint8_t {
-  call,        // of a thread of this process into the vendor's library; work of the same correlation was asked for by it
-  work,        // a kernel, a copy, a fill: on a queue of a device
-  note,        // what else a queue has to tell: synchronisation, events
-  overhead,    // what the vendor's library cost
-  memory,      // bytes taken on a device or given back; values are those of DeviceMemoryValue
+  call,      // of a thread of this process into the vendor's library; work of the same correlation was asked for by it
+  work,      // a kernel, a copy, a fill: on a queue of a device
+  note,      // what else a queue has to tell: synchronisation, events
+  overhead,  // what the vendor's library cost
+  memory,    // bytes taken on a device or given back; values are those of DeviceMemoryValue
   graph_node,  // a node was put into a graph, by this thread and at this time; `node` is its number, `origin` that of the node it was copied from
-  counter,     // a sample: the first value is the bits of a double
+  counter,  // a sample: the first value is the bits of a double
 };
 
-enum DeviceMemoryValue : uint32_t { kMemoryAddress, kMemoryBytes /* below zero: given back */, kMemoryAllocated, kMemoryReserved, kMemoryValues };
+enum DeviceMemoryValue : uint32_t {
+  kMemoryAddress,
+  kMemoryBytes /* below zero: given back */,
+  kMemoryAllocated,
+  kMemoryReserved,
+  kMemoryValues
+};
 
 // Times are ticks of a clock. Clock 0 is the one that the capture counts in (BackendRequest::host_ticks); any other is told by BackendOutput::clockPair.
 inline constexpr uint8_t kHostClock = 0;
@@ -44,9 +51,9 @@ struct DeviceActivity {
   uint64_t correlation = 0;  // 0 = none
   uint64_t node = 0;         // of a graph: which node this is the run of; 0 = none
   uint64_t origin = 0;       // graph_node
-  uint32_t kind = 0;         // calls: which function it is, whatever the name says. Calls of a kind that is seen to cause kernels are expected to
-  uint32_t name = 0;         // BackendOutput::text
-  uint32_t form = 0;         // BackendOutput::text of the arguments' form, see kArgInteger; 0 = none
+  uint32_t kind = 0;  // calls: which function it is, whatever the name says. Calls of a kind that is seen to cause kernels are expected to
+  uint32_t name = 0;  // BackendOutput::text
+  uint32_t form = 0;  // BackendOutput::text of the arguments' form, see kArgInteger; 0 = none
   const int64_t* values = nullptr;  // what the form asks for, in its order
   uint32_t value_count = 0;
 };
@@ -75,6 +82,7 @@ struct BackendRequest {
   bool metrics_per_kernel = false;               // … of each kernel, instead of each range
   std::chrono::microseconds sample_interval{0};  // counters as samples, so often; 0 = none
   int process_id = 0;
+  std::function<void(bool on)> marked;  // called when the program marks where to begin and to end (cudaProfilerStart, …Stop), on its thread
 };
 
 // Where a backend puts what it has seen. One thread at a time may call it; nothing is put after BackendRun::drain has returned.
