@@ -85,11 +85,11 @@ size_t BlockPool::claimPopulation() noexcept {
   return slab;
 }
 
-bool BlockPool::takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint32_t words, LossCause& why) noexcept {
+bool BlockPool::takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint32_t words, LossCause& why, bool of_device) noexcept {
   size_t slab = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) {
+    if (of_device ? stopped_ : threads_stopped_) {
       why = LossCause::late;
       return false;
     }
@@ -121,7 +121,7 @@ bool BlockPool::takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint3
 
 void BlockPool::giveBack(BlockHeader* block) noexcept {
   const std::lock_guard lock(mutex_);
-  if (stopped_) return;
+  if (threads_stopped_) return;
   if (roomInBlock(*block) >= kWorthGoingOnWords && partial_count_ < kMaxPartial) {
     partial_[partial_count_++] = block;
   } else if (policy_ == CapturePolicy::ring) {

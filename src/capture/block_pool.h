@@ -22,17 +22,25 @@ class BlockPool {
 
   // Puts a block with room for at least `words` into `place`, or returns false with the reason. `level` counts the blocks that the writer has had:
   // first ones are small, so that many short-lived threads cost little.
-  bool takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint32_t words, LossCause& why) noexcept;
+  // `of_device`: the writer is no thread of the program, and goes on while what devices still have is fetched.
+  bool takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint32_t words, LossCause& why, bool of_device = false) noexcept;
   // The writer has left the block: full, or with room that the next taker goes on with.
   void giveBack(BlockHeader* block) noexcept;
   // Never recycled. Null when the cap leaves no room.
   BlockHeader* takeTable() noexcept;
 
+  // Threads get no block any more; devices and tables do, until stop().
+  template <typename Freeze>
+  void stopThreads(Freeze freeze) {
+    const std::lock_guard lock(mutex_);
+    threads_stopped_ = true;
+    freeze();
+  }
   // No block is handed out any more. Runs `freeze` while nobody can take or give back.
   template <typename Freeze>
   void stop(Freeze freeze) {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    threads_stopped_ = stopped_ = true;
     freeze();
   }
 
@@ -61,6 +69,7 @@ class BlockPool {
   size_t populated_;
   uint32_t generation_ = 0;
   bool stopped_ = false;
+  bool threads_stopped_ = false;
   bool disk_full_ = false;
   uint32_t refused_ = 0;    // takes since then
   size_t table_total_ = 0;  // tables leave half of the capture to the records

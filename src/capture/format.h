@@ -16,7 +16,7 @@ namespace xsigma::profiler::capture {
 
 inline constexpr uint64_t kFileMagic = 0x314D474953585F90;  // "\x90_XSIGM1"
 inline constexpr uint16_t kVersionMajor = 1;
-inline constexpr uint16_t kVersionMinor = 1;
+inline constexpr uint16_t kVersionMinor = 2;
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kMinChunkBytes = 4096;
 inline constexpr size_t kMaxChunkBytes = 65536;
@@ -128,6 +128,8 @@ enum class Code : uint8_t {
   inputs = 0x21,
   stack = 0x22,
   perf = 0x24,
+  device = 0x27,        // what a backend saw: device_codec.h
+  device_clock = 0x28,  // the same moment in two clocks
   // in table blocks
   string = 0x41,
   site = 0x42,
@@ -137,6 +139,8 @@ enum class Code : uint8_t {
   property = 0x4B,
   stack_frames = 0x4D,
   module = 0x4E,
+  device_row = 0x50,
+  device_losses = 0x53,
 };
 
 // Fixed records:      begin    [code | site << 8][ticks − base]
@@ -232,6 +236,10 @@ struct PropertyRecord {  // of the process or the recording as a whole; the last
 };
 // Strings that belong to one capture alone have ids from here on; below, the process's.
 inline constexpr uint32_t kOwnStrings = 0x80000000;
+// And sites that do.
+inline constexpr uint32_t kOwnSites = 1u << 23;
+// The system id of the entry that records of devices belong to: no thread has it.
+inline constexpr int32_t kDeviceThread = -1;
 
 struct StackRecord {  // return addresses follow, innermost first, 8 bytes each
   uint32_t head;
@@ -249,6 +257,23 @@ struct ModuleRecord {  // a program or library that was loaded
   uint64_t start;
   uint64_t end;
   uint64_t bias;
+};
+
+struct DeviceRowRecord {  // a device (thread −1) or a queue of one
+  uint32_t head;
+  uint32_t crc;
+  int64_t process_id;
+  int64_t thread_id;
+  int64_t sort_index;
+  uint32_t name;
+  uint32_t zero;
+};
+
+inline constexpr size_t kDeviceLossCounters = 8;
+struct DeviceLossesRecord {  // exists once something was lost before it came here
+  uint32_t head;
+  uint32_t crc;
+  std::atomic<uint64_t> causes[kDeviceLossCounters];  // checked; by DeviceLoss
 };
 
 }  // namespace xsigma::profiler::capture

@@ -67,6 +67,19 @@ class FileImage : public Image {
   int file_;
 };
 
+class AwaitedImage : public Image {
+ public:
+  explicit AwaitedImage(std::shared_future<std::shared_ptr<const Image>> image) : image_(std::move(image)), process_id_(getpid()) {}
+  uint64_t size() const override { return mine() ? image_.get()->size() : 0; }
+  size_t read(uint64_t offset, void* to, size_t bytes) const override { return mine() ? image_.get()->read(offset, to, bytes) : 0; }
+
+ private:
+  bool mine() const { return getpid() == process_id_; }
+
+  std::shared_future<std::shared_ptr<const Image>> image_;
+  pid_t process_id_;
+};
+
 }  // namespace
 
 Expected<std::shared_ptr<const Image>> openFileImage(const std::string& path) {
@@ -86,6 +99,8 @@ Expected<std::shared_ptr<const Image>> openFileImage(const std::string& path) {
 std::shared_ptr<const Image> memoryImage(std::shared_ptr<const void> owner, const char* base, uint64_t size) {
   return std::make_shared<MemoryImage>(std::move(owner), base, size);
 }
+
+std::shared_ptr<const Image> awaitedImage(std::shared_future<std::shared_ptr<const Image>> image) { return std::make_shared<AwaitedImage>(std::move(image)); }
 
 std::shared_ptr<const Image> bytesImage(std::vector<char> bytes) {
   auto owner = std::make_shared<const std::vector<char>>(std::move(bytes));

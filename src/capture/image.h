@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ class Image {
 Expected<std::shared_ptr<const Image>> openFileImage(const std::string& path);
 // Memory that somebody may still be writing to; `owner` keeps it.
 std::shared_ptr<const Image> memoryImage(std::shared_ptr<const void> owner, const char* base, uint64_t size);
+// One that is not there yet: whoever reads waits. Empty in a forked child, where nobody will make it.
+std::shared_ptr<const Image> awaitedImage(std::shared_future<std::shared_ptr<const Image>> image);
 std::shared_ptr<const Image> bytesImage(std::vector<char> bytes);
 
 }  // namespace xsigma::profiler::capture

@@ -178,6 +178,10 @@ void Sink::addSite(uint32_t id, const Site& site) noexcept {
 
 ThreadRecord* Sink::addThread(int32_t system_id, uint64_t logical_id, uint32_t name) noexcept {
   const std::lock_guard lock(table_mutex_);
+  return putThread(system_id, logical_id, name);
+}
+
+ThreadRecord* Sink::putThread(int32_t system_id, uint64_t logical_id, uint32_t name) noexcept {
   auto* const record = static_cast<ThreadRecord*>(reserveRecord(sizeof(ThreadRecord)));
   if (record == nullptr) {
     count(kHeaderThreadsDropped);
@@ -212,6 +216,56 @@ ThreadDropsRecord* Sink::addThreadDrops(uint32_t index) noexcept {
   return record;
 }
 
+uint32_t Sink::addOwnSite(std::string_view name) noexcept {
+  const std::lock_guard lock(table_mutex_);
+  if (own_sites_ >= kMaxSites) {
+    count(kHeaderNamesDropped);
+    return 0;
+  }
+  const uint32_t string = addOwnString(name);
+  auto* const record = static_cast<SiteRecord*>(reserveRecord(sizeof(SiteRecord)));
+  if (record == nullptr) {
+    count(kHeaderNamesDropped);
+    return 0;
+  }
+  record->id = own_sites_;
+  record->name = string;
+  sealTableRecord(record, Code::site, sizeof(SiteRecord), sizeof(SiteRecord));
+  commitRecord();
+  return own_sites_++;
+}
+
+ThreadRecord* Sink::addDeviceThread(std::string_view name) noexcept {
+  const std::lock_guard lock(table_mutex_);
+  return putThread(kDeviceThread, 0, addOwnString(name));
+}
+
+void Sink::addDeviceRow(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept {
+  const std::lock_guard lock(table_mutex_);
+  const uint32_t string = addOwnString(name);
+  auto* const record = static_cast<DeviceRowRecord*>(reserveRecord(sizeof(DeviceRowRecord)));
+  if (record == nullptr) return count(kHeaderNamesDropped);
+  record->process_id = process_id;
+  record->thread_id = thread_id;
+  record->sort_index = sort_index;
+  record->name = string;
+  sealTableRecord(record, Code::device_row, sizeof(DeviceRowRecord), sizeof(DeviceRowRecord));
+  commitRecord();
+}
+
+void Sink::countDeviceLoss(size_t cause, uint64_t amount) noexcept {
+  if (cause >= kDeviceLossCounters) return;
+  const std::lock_guard lock(table_mutex_);
+  if (device_losses_ == nullptr) {
+    auto* const record = static_cast<DeviceLossesRecord*>(reserveRecord(sizeof(DeviceLossesRecord)));
+    if (record == nullptr) return count(kHeaderExtrasDropped, amount);
+    sealTableRecord(record, Code::device_losses, sizeof(DeviceLossesRecord), offsetof(DeviceLossesRecord, causes));
+    commitRecord();
+    device_losses_ = record;
+  }
+  add(device_losses_->causes[cause], amount);
+}
+
 void Sink::count(HeaderCounter counter, uint64_t amount) noexcept { add(header().counters[counter], amount); }
 
 void Sink::tickClock() noexcept {
@@ -237,7 +291,7 @@ void Sink::addClockPair(const base::ClockPair& pair) noexcept {
 }
 
 void Sink::finish() noexcept {
-  const base::ClockPair now = base::takeClockPair(counterIsClock());
+  const base::ClockPair now = stopped_at_.ticks != 0 ? stopped_at_ : base::takeClockPair(counterIsClock());
   StopRecord stop{now.ticks, now.monotonic_ns, pool_.usedBytes(), 0, 0};
   stop.crc = base::crc32(&stop, offsetof(StopRecord, crc));
   header().stop = stop;

@@ -37,6 +37,12 @@ class Sink {
   // Null when the tables are full; the thread's scopes are then counted as dropped, here.
   ThreadRecord* addThread(int32_t system_id, uint64_t logical_id, uint32_t name) noexcept;
   ThreadDropsRecord* addThreadDrops(uint32_t index) noexcept;
+  // The number of a name that belongs to this capture alone; 0 when the tables are full.
+  uint32_t addOwnSite(std::string_view name) noexcept;
+  // As a thread, for records of devices.
+  ThreadRecord* addDeviceThread(std::string_view name) noexcept;
+  void addDeviceRow(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept;
+  void countDeviceLoss(size_t cause, uint64_t amount) noexcept;
   void count(HeaderCounter counter, uint64_t amount = 1) noexcept;
   void countDrop(LossCause cause, uint64_t amount = 1) noexcept {
     count(static_cast<HeaderCounter>(kHeaderDrops + static_cast<size_t>(cause)), amount);
@@ -44,6 +50,12 @@ class Sink {
 
   // Takes a clock pair if the last one is old enough. Called at every block that is handed out.
   void tickClock() noexcept;
+  // The recording ends for threads; what devices still have may come until stop().
+  template <typename Freeze>
+  void stopThreads(Freeze freeze) {
+    stopped_at_ = base::takeClockPair(counterIsClock());
+    pool_.stopThreads(freeze);
+  }
   // Stops the pool while `freeze` runs, then writes the stop record and cuts the file.
   template <typename Freeze>
   void stop(Freeze freeze) {
@@ -70,6 +82,7 @@ class Sink {
   // Room for a table record, zeroed; publish with commit(). Null when full.
   uint32_t addOwnString(std::string_view text) noexcept;
   void putString(uint32_t id, std::string_view text) noexcept;
+  ThreadRecord* putThread(int32_t system_id, uint64_t logical_id, uint32_t name) noexcept;
   void* reserveRecord(size_t bytes) noexcept;
   void commitRecord() noexcept;
   void addClockPair(const base::ClockPair& pair) noexcept;
@@ -85,12 +98,15 @@ class Sink {
   uint32_t reserved_words_ = 0;
   uint32_t thread_count_ = 0;
   uint32_t own_strings_ = kOwnStrings;
+  uint32_t own_sites_ = kOwnSites;
+  DeviceLossesRecord* device_losses_ = nullptr;
   std::unordered_map<uint64_t, uint32_t> stacks_;  // by hash
 
   std::mutex clock_mutex_;
   uint32_t clock_count_ = 0;
   std::atomic<int64_t> next_clock_ns_{0};
   int64_t clock_interval_ns_ = 100'000'000;
+  base::ClockPair stopped_at_{};  // for threads, where devices went on
 };
 
 }  // namespace xsigma::profiler::capture

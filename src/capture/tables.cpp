@@ -33,6 +33,7 @@ uint64_t checkedAt(const char* record, size_t offset, uint64_t file_offset, Dama
 size_t checkedBytes(Code code, size_t bytes) {
   if (code == Code::thread) return offsetof(ThreadRecord, begins_closed);
   if (code == Code::thread_drops) return offsetof(ThreadDropsRecord, extras);
+  if (code == Code::device_losses) return offsetof(DeviceLossesRecord, causes);
   return bytes;
 }
 
@@ -46,6 +47,8 @@ size_t leastBytes(Code code) {
     case Code::property: return sizeof(PropertyRecord);
     case Code::stack_frames: return sizeof(StackRecord);
     case Code::module: return sizeof(ModuleRecord);
+    case Code::device_row: return sizeof(DeviceRowRecord);
+    case Code::device_losses: return sizeof(DeviceLossesRecord);
     default: return 8;
   }
 }
@@ -138,6 +141,18 @@ void Tables::add(const BlockCopy& block, Damages& damages) {
         modules_.push_back({{}, {}, found.start, found.end, found.bias});
         break;
       }
+      case Code::device_row: {
+        DeviceRowRecord found;
+        std::memcpy(&found, record, sizeof found);
+        device_row_names_.push_back(found.name);
+        device_rows_.push_back({found.process_id, found.thread_id, found.sort_index, {}});
+        break;
+      }
+      case Code::device_losses:
+        for (size_t i = 0; i < kDeviceLossCounters; ++i) {
+          device_losses_[i] += checkedAt(record, offsetof(DeviceLossesRecord, causes) + i * sizeof(uint64_t), offset, damages);
+        }
+        break;
       default: break;  // of a later minor version
     }
   }
@@ -156,6 +171,7 @@ void Tables::finish() {
     modules_[i].path = string(module_strings_[i].first);
     modules_[i].build_id = string(module_strings_[i].second);
   }
+  for (size_t i = 0; i < device_rows_.size(); ++i) device_rows_[i].name = string(device_row_names_[i]);
   std::map<std::string_view, std::string_view> latest;
   for (const StringPair& property : property_strings_) latest[string(property.first)] = string(property.second);
   for (const auto& [key, json] : latest) properties_.push_back({std::string(key), std::string(json)});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/block_walk.h"
+#include "capture/format.h"
 #include "capture/name_table.h"
 #include "xsigma/profiler/capture.h"
 
@@ -59,6 +60,15 @@ class Tables {
     const auto found = stacks_.find(id);
     return found != stacks_.end() ? found->second : kNone;
   }
+  struct DeviceRow {
+    int64_t process_id = 0;
+    int64_t thread_id = 0;  // −1: the device itself
+    int64_t sort_index = 0;
+    std::string_view name;
+  };
+  // The last one of a row counts.
+  const std::vector<DeviceRow>& deviceRows() const { return device_rows_; }
+  const std::array<uint64_t, kDeviceLossCounters>& deviceLosses() const { return device_losses_; }
   // Sorted by key; values are JSON.
   const std::vector<CaptureProperty>& properties() const { return properties_; }
 
@@ -82,6 +92,9 @@ class Tables {
   std::vector<StringPair> property_strings_;
   std::vector<StringPair> module_strings_;
   std::vector<Module> modules_;
+  std::vector<DeviceRow> device_rows_;
+  std::vector<uint32_t> device_row_names_;
+  std::array<uint64_t, kDeviceLossCounters> device_losses_{};
   std::vector<CaptureProperty> properties_;
   std::unordered_map<uint32_t, std::vector<uint64_t>> stacks_;
 };

@@ -103,7 +103,7 @@ bool Writer::grow(uint32_t words, uint64_t now) noexcept {
   const bool stale_base = block() != &no_block && now >> 32 != window_;
   if (!(stale_base && roomInBlock(*block()) >= words + kSegmentWords)) {
     leaveBlock();
-    if (!sink_->pool().takeData(block_, level_, words + kSegmentWords, why_)) return false;
+    if (!sink_->pool().takeData(block_, level_, words + kSegmentWords, why_, of_device_)) return false;
     ++level_;
     enterBlock();
     if (roomInBlock(*block()) < words + kSegmentWords) {

@@ -21,6 +21,8 @@ class Writer {
  public:
   // Records of this thread go to the sink from now on. `since_epoch` tells the scopes apart that began before.
   void attach(Sink& sink, ThreadRecord* thread, uint32_t since_epoch) noexcept;
+  // The records are of devices: they go on after the threads were stopped.
+  void setOfDevice() noexcept { of_device_ = true; }
   // Forgets the sink without touching it.
   void detach() noexcept;
   // Two writers of one thread change places.
@@ -120,6 +122,7 @@ class Writer {
   uint32_t segment_begins_ = 0;  // what the block's count was when the segment was opened
   uint32_t segment_number_ = 0;
   uint32_t level_ = 0;
+  bool of_device_ = false;
   LossCause why_ = LossCause::cap_reached;
   Sink* sink_ = nullptr;
   ThreadRecord* thread_ = nullptr;

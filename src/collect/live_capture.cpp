@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/behind.h"
 #include "base/loaded_modules.h"
 #include "base/native_stack.h"
 #include "base/process_barrier.h"
@@ -115,10 +116,46 @@ LiveCapture::~LiveCapture() {
   if (!stopped_) stop();
 }
 
-Capture LiveCapture::stop() {
+namespace {
+
+Capture captureOf(const std::shared_ptr<Sink>& sink) {
+  return Capture(std::make_shared<Capture::Source>(capture::memoryImage(sink, sink->image(), sink->pool().usedBytes()), sink->path()));
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceOutput> LiveCapture::openDevices(std::string_view backend) {
+  const std::lock_guard guard(mutex_);
+  return devices_.emplace_back(std::make_shared<DeviceOutput>(sink_, backend));
+}
+
+Capture LiveCapture::stop(std::function<void()> drain) {
   const std::lock_guard guard(mutex_);
   if (stopped_.exchange(true)) return finished_;
   if (getpid() != process_id_) return finished_;  // the parent's; not ours to touch
+  stopThreads();
+  if (!devices_.empty()) {
+    finished_ = finishBehind(std::move(drain));
+  } else {
+    finished_ = captureOf(sink_);
+  }
+  sink_.reset();
+  return finished_;
+}
+
+Capture LiveCapture::finishBehind(std::function<void()> drain) {
+  auto made = std::make_shared<std::promise<std::shared_ptr<const capture::Image>>>();
+  Capture capture(std::make_shared<Capture::Source>(capture::awaitedImage(made->get_future().share()), sink_->path()));
+  base::runBehind([made, drain = std::move(drain), devices = std::move(devices_), sink = sink_] {
+    if (drain) drain();
+    for (const std::shared_ptr<DeviceOutput>& each : devices) each->close();
+    sink->stop([] {});
+    made->set_value(capture::memoryImage(sink, sink->image(), sink->pool().usedBytes()));
+  });
+  return capture;
+}
+
+void LiveCapture::stopThreads() {
   {
     if (!modules_.empty()) addModules(*sink_, modules_);  // those that were loaded meanwhile
     const ControlSection section;
@@ -129,11 +166,13 @@ Capture LiveCapture::stop() {
     bookReentrantDrops(session_, *sink_, start_epoch_);
     const uint64_t unattached = process.unattached_drops.load(std::memory_order_relaxed) - unattached_drops_before_;
     if (unattached != 0) sink_->countDrop(LossCause::reentrant, unattached);
-    sink_->stop([this] { freezeBlocks(session_, *sink_, start_epoch_); });
+    const auto freeze = [this] { freezeBlocks(session_, *sink_, start_epoch_); };
+    if (!devices_.empty()) {
+      sink_->stopThreads(freeze);
+    } else {
+      sink_->stop(freeze);
+    }
   }
-  finished_ = Capture(std::make_shared<Capture::Source>(capture::memoryImage(sink_, sink_->image(), sink_->pool().usedBytes()), sink_->path()));
-  sink_.reset();
-  return finished_;
 }
 
 void LiveCapture::join() noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/loaded_modules.h"
 #include "capture/sink.h"
+#include "collect/device_output.h"
 #include "instrument/process_state.h"
 #include "instrument/thread_registry.h"
 #include "xsigma/profiler/capture.h"
@@ -36,8 +38,12 @@ class LiveCapture {
   LiveCapture(const LiveCapture&) = delete;
   LiveCapture& operator=(const LiveCapture&) = delete;
 
-  Capture stop();
+  // The recording ends at once. With devices, what they still have is fetched behind it: `drain` runs on another thread, and whoever reads the capture
+  // waits for its end.
+  Capture stop(std::function<void()> drain = {});
   Capture snapshot() const;
+  // Where a backend puts its records, until drain has returned. Before stop().
+  std::shared_ptr<DeviceOutput> openDevices(std::string_view backend);
 
   // The calling thread takes part from now on, or no longer. Only with joined_only.
   void join() noexcept;
@@ -56,11 +62,14 @@ class LiveCapture {
 
  private:
   LiveCapture() = default;
+  void stopThreads();
+  Capture finishBehind(std::function<void()> drain);
   bool attached(instrument::ThreadSlot& slot, capture::Writer& writer) noexcept;
 
   mutable std::mutex mutex_;  // of the two below
   std::shared_ptr<capture::Sink> sink_;
   Capture finished_;
+  std::vector<std::shared_ptr<DeviceOutput>> devices_;
   uint32_t session_ = 0;
   uint32_t start_epoch_ = 0;
   int process_id_ = 0;

@@ -108,6 +108,8 @@ void toggleSession(State& state, bool enable, const std::set<ActivityType>& acti
   for (const ActivityType activity : activities) {
     if (activity == ActivityType::CPU && state.session().run->recordsCpu()) {
       state.session().run->setCollecting(enable);
+    } else if (activity != ActivityType::CPU && state.session().run->setDeviceCollecting(enable)) {
+      continue;
     } else {
       base::warn(fmt::format("toggleCollectionDynamic: this session does not collect {}; there is nothing to toggle", actToString(activity)));
     }

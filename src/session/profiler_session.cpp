@@ -9,6 +9,7 @@
 #include "capture/mark_codec.h"
 #include "collect/clock_choice.h"
 #include "instrument/scope_entry.h"
+#include "session/device_watch.h"
 
 namespace xsigma::profiler::session {
 namespace {
@@ -37,6 +38,7 @@ void addConfigProperties(collect::LiveCapture& live, const ProfilerConfig& confi
   flag("with_flops", config.with_flops);
   flag("with_modules", config.with_modules);
   flag("verbose", config.experimental_config.verbose);
+  flag("disable_external_correlation", config.experimental_config.disable_external_correlation);
   if (!config.trace_id.empty()) live.addProperty("trace_id", base::quoted(config.trace_id));
   if (!config.experimental_config.performance_events.empty()) live.addProperty("performance_events", list(config.experimental_config.performance_events));
 }
@@ -50,13 +52,14 @@ Status warmUp(const SessionPlan& plan) {
   base::processBarrierAvailable();
   instrument::attachThread();
   if (plan.config.with_stack) base::prepareStackCapture();
-  return {};
+  return DeviceWatch::prepare(plan, *counter_is_clock);
 }
 
 Expected<std::shared_ptr<ProfilerSession>> ProfilerSession::start(SessionPlan plan) {
   std::shared_ptr<ProfilerSession> session(new ProfilerSession(std::move(plan)));
   const ProfilerConfig& config = session->config();
   CaptureOptions options = config.experimental_config.capture;
+  if (options.policy != CapturePolicy::unbounded) options.byte_cap -= DeviceWatch::bufferBytes(session->plan_);
   options.record_inputs = config.report_input_shapes;
   collect::Audience audience;
   audience.joined_only = !config.pushGlobalCallbacks();
@@ -68,6 +71,12 @@ Expected<std::shared_ptr<ProfilerSession>> ProfilerSession::start(SessionPlan pl
   if (!live) return live.status();
   session->live_ = std::move(*live);
   addConfigProperties(*session->live_, config);
+  Expected<std::unique_ptr<DeviceWatch>> devices = DeviceWatch::start(session->plan_, *session->live_);
+  if (!devices) {
+    session->live_->stop();
+    return devices.status();
+  }
+  session->devices_ = std::move(*devices);
   return session;
 }
 
@@ -103,7 +112,16 @@ void ProfilerSession::popExternalId(uint8_t domain) noexcept {
 
 Capture ProfilerSession::stop() {
   if (const uint64_t steps = steps_.load(std::memory_order_relaxed); steps != 0) live_->addProperty("iterations", fmt::to_string(steps));
-  return live_->stop();
+  return live_->stop(devices_ != nullptr ? devices_->stop() : nullptr);
+}
+
+ProfilerSession::~ProfilerSession() {
+  if (live_ != nullptr && live_->running()) stop();
+}
+
+bool ProfilerSession::setDeviceCollecting(bool on) noexcept {
+  if (devices_ != nullptr) devices_->setCollecting(on);
+  return devices_ != nullptr;
 }
 
 }  // namespace xsigma::profiler::session

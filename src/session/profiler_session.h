@@ -11,6 +11,8 @@
 #include <unordered_set>
 
 #include "collect/live_capture.h"
+#include "session/device_watch.h"
+#include "session/session_plan.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/record.h"
 #include "xsigma/profiler/record_scope.h"
@@ -18,20 +20,12 @@
 
 namespace xsigma::profiler::session {
 
-// What was asked for, in the terms that the library works with: CPU and CUDA as KINETO, environment over options. An error says what cannot be
-// honoured here, and why.
-struct SessionPlan {
-  ProfilerConfig config;
-  std::set<ActivityType> activities;
-  std::unordered_set<RecordScope> scopes;
-};
-Expected<SessionPlan> planSession(const ProfilerConfig& config, const std::set<ActivityType>& activities, const std::unordered_set<RecordScope>& scopes);
-
 // What takes time when it is done for the first time: measuring the counter, finding the unwinder. Enabling does it where nobody has.
 Status warmUp(const SessionPlan& plan);
 
 class ProfilerSession {
  public:
+  ~ProfilerSession();
   static Expected<std::shared_ptr<ProfilerSession>> start(SessionPlan plan);
 
   const ProfilerConfig& config() const noexcept { return plan_.config; }
@@ -41,6 +35,8 @@ class ProfilerSession {
   void join() noexcept;
   void leave() noexcept;
   void setCollecting(bool on) noexcept { live_->setCollecting(on); }
+  // Of devices. False if none is watched.
+  bool setDeviceCollecting(bool on) noexcept;
   void addMetadata(std::string_view key, std::string_view json) noexcept { live_->addProperty(key, json); }
   void report(const GivenEvent& event, RecordScope scope = RecordScope::FUNCTION) noexcept;
   // The calling thread gets a row, whatever it does.
@@ -49,7 +45,7 @@ class ProfilerSession {
   void popExternalId(uint8_t domain) noexcept;
   void step() noexcept { steps_.fetch_add(1, std::memory_order_relaxed); }
   bool running() const noexcept { return live_->running(); }
-  // O(threads). A second call gives the same capture.
+  // O(threads); what devices still have is fetched behind it. A second call gives the same capture.
   Capture stop();
 
  private:
@@ -57,6 +53,7 @@ class ProfilerSession {
 
   SessionPlan plan_;
   std::unique_ptr<collect::LiveCapture> live_;
+  std::unique_ptr<DeviceWatch> devices_;  // null: none is watched
   std::atomic<uint64_t> steps_{0};
 };
 

@@ -121,6 +121,8 @@ class XSIGMA_PROFILER_API Backend {
   virtual ~Backend();
   virtual std::string_view name() const noexcept = 0;    // "cupti"
   virtual std::string_view device() const noexcept = 0;  // what -a takes and a user asks for: "CUDA"
+  // A poor man's way to watch them, taken only where it is asked for (ProfilerState::KINETO_GPU_FALLBACK).
+  virtual bool isFallback() const noexcept { return false; }
   // Whether devices can be watched here; otherwise why not, and what to do. Opens the vendor's library, and no more than it must.
   virtual Status available() = 0;
   // Does what is slow the first time, so that start() is not. It may be left out.

@@ -75,6 +75,8 @@ struct XSIGMA_PROFILER_API ExperimentalConfig {
   std::string custom_profiler_config;             // text for a backend
   bool adjust_timestamps = false;                 // of Vulkan events
   bool trace_only = false;                        // no events() and no tree, only save()
+  bool whole_graphs = false;                      // the launch of a CUDA graph is one event, instead of one for each node
+  std::chrono::microseconds profiler_sample_interval{0};  // profiler_metrics as samples over time, so often; 0 = of ranges or kernels
   CaptureOptions capture{};                       // where it is recorded, and how much
   std::chrono::nanoseconds assembly_deadline{0};  // events(), event_tree() and save() give what is there after so long; 0 = no deadline
 

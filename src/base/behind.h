@@ -1,0 +1,12 @@
+// Work that goes on behind the program's back, on a thread of its own.
+#pragma once
+
+#include <functional>
+
+namespace xsigma::profiler::base {
+
+// Runs `work` once, on a thread that takes no signals; where no thread can be had, at once and here. A program that ends waits for it, at most five
+// seconds. In a forked child it never ran.
+void runBehind(std::function<void()> work);
+
+}  // namespace xsigma::profiler::base
