@@ -6,6 +6,7 @@
 
 #include "assemble/batch_memory.h"
 #include "assemble/settle.h"
+#include "capture/device_codec.h"
 #include "base/json_text.h"
 #include "base/ordered_work.h"
 
@@ -30,8 +31,8 @@ using Clock = std::chrono::steady_clock;
 class Lane {
  public:
   Lane(const Capture::Source& source, const std::vector<ThreadPart>& parts, const std::vector<TraceRow>& rows, int64_t realtime_offset_ns, bool with_modules,
-       size_t first, size_t step)
-      : source_(source), parts_(parts), rows_(rows), realtime_offset_ns_(realtime_offset_ns), with_modules_(with_modules), next_(first), step_(step) {}
+       DeviceEvents& devices, size_t first, size_t step)
+      : source_(source), parts_(parts), rows_(rows), realtime_offset_ns_(realtime_offset_ns), with_modules_(with_modules), devices_(devices), next_(first), step_(step) {}
 
   // False once the last thread is read. What threads leave behind goes to leftovers, by part.
   bool fill(EventBatch& batch, std::vector<Leftovers>& leftovers) {
@@ -40,6 +41,7 @@ class Lane {
       if (!stream_) {
         if (next_ >= parts_.size()) break;
         stream_.emplace(source_, parts_[next_], rows_[parts_[next_].row], realtime_offset_ns_, with_modules_);
+        stream_->setGuests(devices_);
       }
       const size_t before = batch.events.size();
       const bool more = stream_->fill(batch, kBatchEvents);
@@ -69,6 +71,7 @@ class Lane {
   const std::vector<TraceRow>& rows_;
   int64_t realtime_offset_ns_;
   bool with_modules_;
+  DeviceEvents& devices_;
   size_t next_;
   size_t step_;
   uint64_t events_ = 0;
@@ -90,9 +93,10 @@ AssembledTrace::AssembledTrace(const Capture& capture, std::shared_ptr<const Cap
   for (const CaptureProperty& property : info_.properties) {
     if (property.key == "verbose") info_.verbose = true;
     if (property.key == "with_modules") info_.with_modules = true;
+    if (property.key == "disable_external_correlation") info_.unlinked = true;
     if (property.key == "performance_events") info_.performance_events = base::jsonTexts(property.json);
   }
-  for (const ThreadInfo& thread : capture.threads()) rows_.push_back({about.process_id, thread.system_id, thread.logical_id, thread.name});
+  for (const ThreadInfo& thread : capture.threads()) rows_.push_back({about.process_id, thread.system_id, thread.logical_id, thread.name, false, capture::isDeviceThread(thread)});
   findParts();
 }
 
@@ -111,9 +115,10 @@ void AssembledTrace::findParts() {
       rows_.push_back({info_.process_id, kNamelessThreads + static_cast<int64_t>(nameless.size()), 0, "its entry in the capture is damaged"});
     }
     if (const auto found = nameless.find(thread); found != nameless.end()) part.row = found->second;
+    part.first_ns = source_->contents().clock.toMonotonicNs(segments[at].base_ticks) + realtime_offset_ns_;
     for (; at < segments.size() && segments[at].thread == thread; ++at) ordinal += segments[at].begins;
     part.last = segments.data() + at;
-    parts_.push_back(part);
+    if (!rows_[part.row].hidden) parts_.push_back(part);
   }
 }
 
@@ -146,9 +151,11 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   const unsigned workers = options.workers != 0 ? options.workers : base::usefulWorkers();
   const size_t lane_count = std::min(parts_.size(), kMostLanes);
   const Clock::time_point begun = Clock::now();
+  DeviceEvents devices(*source_, realtime_offset_ns_);
+  devices.assignGuests(rows_, parts_);
   std::vector<Lane> lanes;
   lanes.reserve(lane_count);
-  for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, info_.with_modules, i, lane_count);
+  for (size_t i = 0; i < lane_count; ++i) lanes.emplace_back(*source_, parts_, rows_, realtime_offset_ns_, info_.with_modules, devices, i, lane_count);
   std::vector<Leftovers> leftovers(rows_.size());
 
   std::vector<EventBatch> batches(base::orderedPlaces(workers));
@@ -175,7 +182,7 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   }
   EventBatch& last = batches.front();
   clearBatch(last);
-  settleLeftovers(info_, leftovers, last, totals, [&](bool at_end) {
+  settleLeftovers(info_, leftovers, devices, source_->contents().tables, last, totals, [&](bool at_end) {
     if (last.events.empty() || (!at_end && last.events.size() < kBatchEvents)) return;
     if (!enough) {
       last.rows = &totals.rows;

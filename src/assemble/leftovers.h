@@ -25,6 +25,20 @@ struct AsyncEnd {
   bool scope = false;
 };
 
+// A scope of the user's that device work was asked for in, and the one around it.
+struct UserScope {
+  uint32_t around = UINT32_MAX;  // in the same list; none
+  uint32_t name = 0;
+  uint64_t id = 0;
+};
+// Whose work it is: the innermost scope, and the user's scopes around it.
+struct AskingScope {
+  uint64_t id = 0;    // 0 = none
+  uint32_t name = 0;  // of that scope; 0 where only its id is known
+  uint32_t row = 0;
+  uint32_t user_scope = UINT32_MAX;  // Leftovers::user_scopes of that row
+};
+
 struct GivenRecord {
   uint32_t row = 0;     // of the thread that reported it
   bool placed = false;  // it fits there, between the scopes
@@ -53,6 +67,7 @@ struct Leftovers {
   std::vector<GivenRecord> given;
   std::deque<ForwardOp> forward_ops;  // grows without being copied
   std::vector<BackwardOp> backward_ops;
+  std::vector<UserScope> user_scopes;
   uint64_t end_ordinal = 0;
   int64_t last_ns = INT64_MIN;
   uint64_t events = 0;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "assemble/details.h"
+#include "assemble/device_settle.h"
 #include "assemble/given_rows.h"
 #include "assemble/links.h"
 #include "capture/mark_codec.h"
@@ -81,18 +82,17 @@ void settleOpen(std::vector<Leftovers>& leftovers, int64_t trace_end_ns, EventBa
   totals.unmatched += ends.left();
 }
 
-void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, std::vector<FlowEnd>& flows, const Flush& flush) {
-  struct Item {
-    Placed place;
-    const GivenRecord* given;
-  };
-  std::vector<Item> items;
-  std::vector<bool> taken(totals.rows.size());
+struct GivenItem {
+  Placed place;
+  const GivenRecord* given;
+};
+
+std::vector<GivenItem> givenItems(const std::vector<Leftovers>& leftovers) {
+  std::vector<GivenItem> items;
   for (size_t row = 0; row < leftovers.size(); ++row) {
-    taken[row] = leftovers[row].has_slices || !leftovers[row].open.empty();
     for (const GivenRecord& given : leftovers[row].given) {
       const RawRecord record{given.record.data(), static_cast<uint32_t>(given.record.size()), 0};
-      Item item{{}, &given};
+      GivenItem item{{}, &given};
       item.place.row = given.row;
       item.place.depth = given.depth;
       item.place.process_id = static_cast<int64_t>(record.wide(capture::kGivenProcess));
@@ -104,15 +104,11 @@ void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTota
       items.push_back(item);
     }
   }
-  std::vector<Placed*> places;
-  places.reserve(items.size());
-  for (Item& item : items) {
-    if (!item.given->placed) places.push_back(&item.place);
-  }
-  placeGiven(places, totals.rows, taken);
-  uint64_t next_ordinal = 0;  // after those of all scopes
-  for (const Leftovers& thread : leftovers) next_ordinal = std::max(next_ordinal, thread.end_ordinal);
-  for (const Item& item : items) {
+  return items;
+}
+
+void emitGiven(const std::vector<GivenItem>& items, EventBatch& batch, uint64_t& next_ordinal, std::vector<FlowEnd>& flows, const Flush& flush) {
+  for (const GivenItem& item : items) {
     const RawRecord record{item.given->record.data(), static_cast<uint32_t>(item.given->record.size()), 0};
     TraceEvent event;
     event.start_ns = item.place.start_ns;
@@ -133,9 +129,23 @@ void settleGiven(std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTota
   }
 }
 
+// Those that brought their own place, so that slices of a row nest or are disjoint.
+void placeAll(std::vector<GivenItem>& items, DeviceSettle& devices, const std::vector<Leftovers>& leftovers, TraceTotals& totals) {
+  std::vector<bool> taken(totals.rows.size());
+  for (size_t row = 0; row < leftovers.size(); ++row) taken[row] = leftovers[row].has_slices || !leftovers[row].open.empty();
+  std::vector<Placed*> places;
+  places.reserve(items.size());
+  for (GivenItem& item : items) {
+    if (!item.given->placed) places.push_back(&item.place);
+  }
+  devices.addPlaces(places);
+  placeGiven(places, totals.rows, taken);
+}
+
 }  // namespace
 
-void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, const Flush& give) {
+void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, DeviceEvents& devices, const capture::Tables& tables, EventBatch& batch,
+                     TraceTotals& totals, const Flush& give) {
   int64_t trace_end_ns = info.end_ns;
   for (const Leftovers& thread : leftovers) {
     trace_end_ns = std::max(trace_end_ns, thread.last_ns);
@@ -152,10 +162,18 @@ void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, E
     give(last);
   };
   settleOpen(leftovers, trace_end_ns, batch, totals, flush);
+  std::vector<GivenItem> items = givenItems(leftovers);
+  devices.link(!info.unlinked);
+  DeviceSettle device_settle(devices, tables, leftovers, info.process_id, totals);
+  placeAll(items, device_settle, leftovers, totals);
+  uint64_t next_ordinal = 0;  // after those of all scopes
+  for (const Leftovers& thread : leftovers) next_ordinal = std::max(next_ordinal, thread.end_ordinal);
   std::vector<FlowEnd> flows;
-  settleGiven(leftovers, batch, totals, flows, flush);
+  emitGiven(items, batch, next_ordinal, flows, flush);
+  device_settle.emit(batch, totals, next_ordinal, [&] { flush(false); });
   flush(true);
-  totals.links = linkFlows(std::move(flows));
+  const std::vector<TraceLink> given_links = linkFlows(std::move(flows));
+  totals.links.insert(totals.links.end(), given_links.begin(), given_links.end());
   uint64_t next_id = 1;
   for (const TraceLink& link : totals.links) next_id = std::max(next_id, link.id + 1);
   const std::vector<TraceLink> links = linkForwardBackward(totals.rows, leftovers, next_id);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "assemble/device_events.h"
 #include "assemble/leftovers.h"
 #include "capture/source.h"
 #include "xsigma/profiler/trace.h"
@@ -14,6 +15,7 @@ namespace xsigma::profiler::assemble {
 using Flush = std::function<void(bool last)>;
 
 // Appends the last events of the trace to `batch`, and fills the totals: rows, links and counts. `leftovers` are those of the rows' threads, in order.
-void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, EventBatch& batch, TraceTotals& totals, const Flush& flush);
+void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, DeviceEvents& devices, const capture::Tables& tables, EventBatch& batch, TraceTotals& totals,
+                     const Flush& flush);
 
 }  // namespace xsigma::profiler::assemble

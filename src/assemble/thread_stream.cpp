@@ -119,7 +119,9 @@ void ThreadStream::take(EventBatch& batch, const RawRecord& record) {
     case Code::perf: return keep(record, pending_);
     case Code::inputs:
     case Code::metadata: return keepForScope(batch, record);
-    default: return;  // external ids concern devices; others are of a later version
+    case Code::external_push:
+    case Code::external_pop: return externalId(record);
+    default: return;  // of a later version
   }
 }
 
@@ -127,6 +129,7 @@ void ThreadStream::begin(const RawRecord& record) {
   Frame frame;
   frame.begin_ticks = record.ticks;
   frame.start_ns = toNs(record.ticks);
+  if (guests_.before(frame.start_ns)) [[unlikely]] placeGuests(frame.start_ns);
   frame.cursor_ns = std::max(frame.start_ns, frames_.back().cursor_ns);
   frame.id = pending_id_ != 0 ? pending_id_ : next_id_;
   frame.ordinal = next_ordinal_++;
@@ -205,6 +208,7 @@ void ThreadStream::attachModules(EventBatch& batch, TraceEvent& event) const {
 void ThreadStream::end(EventBatch& batch, const RawRecord& record) {
   const uint64_t begin_ticks = record.ticks - record.duration();
   const int64_t end_ns = toNs(record.ticks);
+  if (guests_.before(end_ns)) [[unlikely]] placeGuests(end_ns);
   const auto ended = [&](const Frame& frame) { return frame.begin_ticks == begin_ticks && frame.site == record.site(); };
   if (frames_.size() > 1 && ended(frames_.back())) [[likely]] {
     Frame frame = frames_.back();
@@ -399,6 +403,7 @@ void ThreadStream::dropRecords(uint32_t& list) {
 }
 
 Leftovers ThreadStream::finish() {
+  placeGuests(INT64_MAX);
   leftovers_.last_ns = std::max(leftovers_.last_ns, frames_.front().cursor_ns);
   for (const Frame& frame : frames_) leftovers_.last_ns = std::max(leftovers_.last_ns, frame.cursor_ns);
   const int64_t thread_end_ns = leftovers_.last_ns;

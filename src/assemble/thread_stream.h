@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "assemble/device_events.h"
 #include "assemble/leftovers.h"
 #include "capture/record_walk.h"
 #include "capture/source.h"
@@ -12,18 +13,15 @@
 
 namespace xsigma::profiler::assemble {
 
-// The segments of one thread, and where its events go.
-struct ThreadPart {
-  const capture::Segment* first = nullptr;
-  const capture::Segment* last = nullptr;
-  uint32_t row = 0;
-  uint64_t first_ordinal = 0;
-};
-
 class ThreadStream {
  public:
   ThreadStream(const Capture::Source& source, const ThreadPart& part, const TraceRow& row, int64_t realtime_offset_ns, bool with_modules);
 
+  // Calls into device libraries that this thread made; they find their place among its scopes. Before the first fill().
+  void setGuests(DeviceEvents& events) {
+    guests_.events = &events;
+    guests_.order = &events.guestsOf(part_.row);
+  }
   // Appends events until the batch has `most` of them. False once the thread's records are at their end.
   bool fill(EventBatch& batch, size_t most);
   // After that: scopes without an end go there too.
@@ -41,8 +39,23 @@ class ThreadStream {
     uint32_t gap = 0;               // how many gaps there were before it began
     uint16_t depth = 0;
     bool crossed = false;           // outlived a scope around it
+    uint32_t user_scope = kUnknownScope;  // the user's scope that it is, or that is around it: Leftovers::user_scopes
   };
   static constexpr uint32_t kNoRecords = UINT32_MAX;
+  static constexpr uint32_t kUnknownScope = UINT32_MAX - 1;
+  struct Guests {
+    DeviceEvents* events = nullptr;
+    const std::vector<uint32_t>* order = nullptr;
+    size_t next = 0;
+    std::vector<int64_t> open_ends;  // of those that are around the next one
+
+    bool before(int64_t ns) const { return order != nullptr && next < order->size() && events->all[(*order)[next]].startNs() < ns; }
+  };
+  struct ExternalId {
+    uint64_t id = 0;
+    uint64_t ticks = 0;
+    uint8_t domain = 0;
+  };
 
   bool nextSegment();
   bool lastMayTie(const EventBatch& batch) const;
@@ -56,6 +69,10 @@ class ThreadStream {
   void asyncBegin(const capture::RawRecord& record);
   void asyncEnd(const capture::RawRecord& record);
   void given(const capture::RawRecord& record);
+  void placeGuests(int64_t before_ns);
+  AskingScope askingScope();
+  uint32_t userScope(size_t frame);
+  void externalId(const capture::RawRecord& record);
   void keep(const capture::RawRecord& record, uint32_t& list);
   void keepForScope(EventBatch& batch, const capture::RawRecord& record);
   TraceEvent eventOf(const Frame& frame) const;
@@ -78,6 +95,8 @@ class ThreadStream {
 
   std::vector<Frame> frames_;  // the first is the row itself
   std::vector<Frame> async_frames_;
+  Guests guests_;
+  std::vector<ExternalId> external_ids_;
   std::vector<std::vector<uint32_t>> record_lists_;
   std::vector<uint32_t> free_lists_;
   uint32_t pending_ = kNoRecords;  // details of the scope that begins next

@@ -36,6 +36,7 @@ enum TraceEventFlag : uint8_t {
   kEventUnmatched = 2,   // its end was recorded, its begin was not; both times are right
   kEventOverlaps = 4,    // an async_slice only because it would have crossed other slices of its row
   kEventGiven = 8,       // times and place were given by a backend, a client or a device
+  kEventOfBackend = 16,  // … by a backend; its id joins a call and the work that it asked for
 };
 
 inline constexpr uint32_t kNoDetails = UINT32_MAX;
@@ -113,6 +114,9 @@ struct TraceRow {
   uint64_t logical_id = 0;   // RecordFunction::currentThreadId(); 0 = no thread of this process
   std::string name;
   bool beside = false;       // a further row of another: for given events that would have crossed others there
+  bool hidden = false;       // holds records, and no events
+  bool device = false;       // a queue of a device, or the device itself; process_id is the device's index
+  int64_t sort_index = -1;   // below zero: by its number
 };
 
 // A stretch of the events of one row or several, in the order of their ends.
@@ -151,11 +155,20 @@ struct TraceInfo {
   bool with_modules = false;                    // EventDetails::modules are wanted
   bool verbose = false;                         // the source place of every scope is wanted
   bool clock_is_system = false;  // no cycle counter could be used
+  bool unlinked = false;         // device work is not linked to scopes: it was asked for so
+};
+
+// A device, by the index that its rows have as process_id.
+struct TraceDevice {
+  int64_t index = 0;
+  std::string name;
+  int64_t sort_index = 0;
 };
 
 // What is known once every event has been seen.
 struct TraceTotals {
   std::vector<TraceRow> rows;
+  std::vector<TraceDevice> devices;
   std::vector<TraceLink> links;
   int64_t end_ns = 0;  // of the recording, or of the last event where it did not end in good order
   uint64_t events = 0;
@@ -163,6 +176,7 @@ struct TraceTotals {
   uint64_t unmatched = 0;   // ends without a begin, async ends without theirs
   uint64_t overlapping = 0;
   uint64_t memory_events = 0;
+  uint64_t before_launch = 0;  // work of devices that starts before the call that asked for it: the clocks do not agree there
   bool complete = true;     // false: the deadline came first, or the visitor had enough
 };
 

@@ -103,7 +103,8 @@ void EventText::appendAllArgs(base::TextBuffer& out, const EventBatch& batch, co
   if (!given && cpu && event.id != 0 && event.id <= INT64_MAX && event.ordinal != UINT64_MAX) {
     appendIds(out, event);
   } else {
-    const uint64_t external = given && details != nullptr && details->linked_id != 0 ? details->linked_id : event.id;
+    const uint64_t linked = given && details != nullptr ? details->linked_id : 0;
+    const uint64_t external = linked != 0 || (event.flags & kEventOfBackend) != 0 ? linked : event.id;
     if (external != 0 || (cpu && event.kind == TraceEventKind::slice)) add("\"External id\"", external);
     if (cpu && event.ordinal != UINT64_MAX) {
       add("\"Record function id\"", given ? 0 : event.id);
@@ -147,7 +148,7 @@ void EventText::appendSlice(base::TextBuffer& out, const EventBatch& batch, cons
   out += std::string_view(slicePrefix(event.name, event.type));
   int64_t start_ns = event.start_ns;
   int64_t duration_ns = event.duration_ns;
-  if (event.type == ActivityType::GPU_USER_ANNOTATION) {  // so that viewers nest its kernels
+  if (event.type == ActivityType::GPU_USER_ANNOTATION && (event.flags & kEventOfBackend) == 0) {  // so that viewers nest its kernels
     start_ns -= 1;
     duration_ns += 2;
   }

@@ -11,7 +11,6 @@
 
 namespace xsigma::profiler::exporters::chrome {
 
-using base::quoted;
 using base::readableId;
 
 namespace {
@@ -32,7 +31,7 @@ const std::string* property(const Trace& trace, std::string_view key) {
 }
 
 // A property that is no JSON any more, because its text was cut or lost, is shown as text.
-std::string propertyText(std::string_view json) { return base::isJson(json) ? std::string(json) : quoted(json); }
+std::string propertyText(std::string_view json) { return base::isJson(json) ? std::string(json) : base::quoted(json); }
 
 std::string propertyOr(const Trace& trace, std::string_view key, char opening, std::string_view otherwise) {
   const std::string* const found = property(trace, key);
@@ -74,7 +73,7 @@ std::string ledgerText(const Ledger& ledger) {
                  ledger.threads_dropped);
   bool first = true;
   for (const ThreadLedger& thread : ledger.threads) {
-    fmt::format_to(std::back_inserter(out), "{}\n  {{\"tid\": {}, \"name\": {}, {}}}", first ? "" : ",", thread.system_id, quoted(thread.name),
+    fmt::format_to(std::back_inserter(out), "{}\n  {{\"tid\": {}, \"name\": {}, {}}}", first ? "" : ",", thread.system_id, base::quoted(thread.name),
                    countsText(thread));
     first = false;
   }
@@ -86,24 +85,29 @@ std::string metadataEvent(std::string_view name, int64_t ts_ns, int64_t process,
                      readableId(process), readableId(thread), key, value);
 }
 
-std::string processRows(int64_t process, std::string_view name_json, std::string_view label, int64_t ts_ns) {
+std::string processRows(int64_t process, std::string_view name_json, std::string_view label, int64_t ts_ns, int64_t sort_index = -1) {
   return metadataEvent("process_name", ts_ns, process, 0, "name", name_json) +
-         metadataEvent("process_labels", ts_ns, process, 0, "labels", quoted(label)) +
-         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readableId(process)));
+         metadataEvent("process_labels", ts_ns, process, 0, "labels", base::quoted(label)) +
+         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readableId(sort_index >= 0 ? sort_index : process)));
 }
 
 std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_ns) {
   std::string out;
   std::set<int64_t> processes;
   std::set<std::pair<int64_t, int64_t>> threads;
+  for (const TraceDevice& device : totals.devices) {
+    processes.insert(device.index);
+    out += processRows(device.index, base::quoted(device.name), fmt::format("GPU {}", device.index), ts_ns, device.sort_index);
+  }
   for (const TraceRow& row : totals.rows) {
+    if (row.hidden) continue;
     if (row.process_id != trace.info().process_id && processes.insert(row.process_id).second) {
-      out += processRows(row.process_id, quoted(fmt::format("process {}", row.process_id)), "", ts_ns);
+      out += processRows(row.process_id, base::quoted(fmt::format("process {}", row.process_id)), "", ts_ns);
     }
     if (!threads.insert({row.process_id, row.thread_id}).second) continue;
-    const std::string name = fmt::format("thread {} ({})", row.thread_id, row.name);
-    out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", quoted(name));
-    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readableId(row.thread_id)));
+    const std::string name = row.device ? row.name : fmt::format("thread {} ({})", row.thread_id, row.name);
+    out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", base::quoted(name));
+    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readableId(row.sort_index >= 0 ? row.sort_index : row.thread_id)));
   }
   return out;
 }
@@ -147,18 +151,21 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
 
 std::string headText(const Trace& trace, int64_t base_ns) {
   constexpr std::string_view kDistributed = "distributedInfo";
+  constexpr std::string_view kDeviceProperties = "deviceProperties";
   std::set<std::string> keys;  // as they are written: what is no UTF-8 may become the same text
   for (const char* const own : {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
                                 "xsigmaLedger", "xsigmaAssembly", "clock"}) {
-    keys.insert(quoted(own));
+    keys.insert(base::quoted(own));
   }
-  std::string out = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n\"distributedInfo\": ";
+  std::string out = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": ";
+  out += propertyOr(trace, kDeviceProperties, '[', "[]");
+  out += ",\n\"distributedInfo\": ";
   out += withBlanks(propertyOr(trace, kDistributed, '{', R"({"backend": "", "rank": 0, "world_size": 1})"));
   for (const CaptureProperty& each : trace.info().properties) {
-    if (each.key == kDistributed) continue;
+    if (each.key == kDistributed || each.key == kDeviceProperties) continue;
     std::string key = each.key;
-    while (!keys.insert(quoted(key)).second) key.insert(0, "user ");
-    out += fmt::format(",\n{}: {}", quoted(key), propertyText(each.json));
+    while (!keys.insert(base::quoted(key)).second) key.insert(0, "user ");
+    out += fmt::format(",\n{}: {}", base::quoted(key), propertyText(each.json));
   }
   out += fmt::format(",\n\"clock\": \"{}\"", trace.info().clock_is_system ? "CLOCK_MONOTONIC: no invariant cycle counter was used" : "cycle counter");
   out += fmt::format(",\n\"xsigmaLedger\": {}", ledgerText(trace.ledger()));
@@ -176,8 +183,8 @@ std::string tailText(const Trace& trace, const TraceTotals& totals, int64_t base
   const bool memory_wanted = property(trace, "profile_memory") != nullptr;
   const char* const silent_memory = memory_wanted && totals.memory_events == 0 ? ", \"memory\": \"asked for, and nothing reported any\"" : "";
   out += fmt::format("\n],\n\"xsigmaAssembly\": {{\"complete\": {}, \"events\": {}, \"unfinished\": {}, \"unmatched\": {}, \"overlapping\": {}, "
-                     "\"memory_events\": {}{}}},\n\"traceName\": {}\n}}\n",
-                     totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, silent_memory, quoted(path));
+                     "\"memory_events\": {}, \"before_launch\": {}{}}},\n\"traceName\": {}\n}}\n",
+                     totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, totals.before_launch, silent_memory, base::quoted(path));
   return out;
 }
 

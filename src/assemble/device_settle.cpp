@@ -1,0 +1,260 @@
+#include "assemble/device_settle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "assemble/batch_memory.h"
+#include "assemble/details.h"
+#include "assemble/device_args.h"
+#include "base/json_text.h"
+#include "capture/device_codec.h"
+
+namespace xsigma::profiler::assemble {
+
+using libkineto::ActivityType;
+
+namespace {
+
+constexpr int64_t kDeviceLevelRow = 0xD0000000;    // a device's row beside its queues
+constexpr int64_t kOverheadRow = 0xD0000001;       // of this process
+constexpr int64_t kWaitingRows = 1'000'000;        // readers know synchronisation on a row of its own by this
+constexpr uint8_t kLaunchFlow = 2;
+
+using Queue = std::pair<int64_t, int64_t>;  // process and thread
+
+bool isSlice(DeviceRole role) { return role == DeviceRole::work || role == DeviceRole::note || role == DeviceRole::overhead || role == DeviceRole::call; }
+
+std::string_view keep(EventBatch& batch, std::string_view text) {
+  char* const memory = reinterpret_cast<char*>(batch.memory->take((text.size() + 7) / 8));
+  if (!text.empty()) std::memcpy(memory, text.data(), text.size());
+  return {memory, text.size()};
+}
+
+}  // namespace
+
+DeviceSettle::DeviceSettle(DeviceEvents& events, const capture::Tables& tables, const std::vector<Leftovers>& leftovers, int64_t process_id, TraceTotals& totals)
+    : events_(events), tables_(tables) {
+  findPlaces(process_id);
+  annotate(leftovers);
+  pad();
+  addRows(totals);
+}
+
+void DeviceSettle::findPlaces(int64_t process_id) {
+  for (DeviceEvent& event : events_.all) {
+    const DeviceActivity& activity = event.activity;
+    Placed& place = event.place;
+    place.start_ns = event.startNs();
+    place.end_ns = event.endNs();
+    place.process_id = activity.process_id;
+    place.thread_id = activity.thread_id >= 0 ? activity.thread_id : kDeviceLevelRow;
+    if (activity.role == DeviceRole::note && activity.thread_id >= 0 && place.end_ns - place.start_ns > 1) place.thread_id += kWaitingRows;
+    if (activity.role == DeviceRole::overhead) {
+      place.process_id = process_id;
+      place.thread_id = kOverheadRow;
+    }
+    place.slice = isSlice(activity.role);
+  }
+}
+
+void DeviceSettle::annotate(const std::vector<Leftovers>& leftovers) {
+  std::map<std::tuple<uint32_t, uint32_t, int64_t, int64_t>, Annotation*> made;  // row and scope, device and queue
+  std::vector<uint32_t> chain;
+  for (const DeviceEvent& event : events_.all) {
+    if (event.activity.role != DeviceRole::work || event.asker.user_scope == UINT32_MAX || event.asker.row >= leftovers.size()) continue;
+    const std::vector<UserScope>& scopes = leftovers[event.asker.row].user_scopes;
+    chain.clear();
+    for (uint32_t scope = event.asker.user_scope; scope < scopes.size(); scope = scopes[scope].around) chain.push_back(scope);
+    for (auto scope = chain.rbegin(); scope != chain.rend(); ++scope) {
+      Annotation*& annotation = made[{event.asker.row, *scope, event.place.process_id, event.place.thread_id}];
+      if (annotation == nullptr) {
+        annotation = &annotations_.emplace_back(Annotation{event.place, scopes[*scope].name, scopes[*scope].id});
+        continue;
+      }
+      annotation->place.start_ns = std::min(annotation->place.start_ns, event.place.start_ns);
+      annotation->place.end_ns = std::max(annotation->place.end_ns, event.place.end_ns);
+    }
+  }
+}
+
+// A nanosecond on either side, where the queue was idle, so that every viewer puts the work into the annotation.
+void DeviceSettle::pad() {
+  if (annotations_.empty()) return;
+  std::map<Queue, std::vector<std::pair<int64_t, int64_t>>> busy;
+  for (const DeviceEvent& event : events_.all) {
+    if (event.activity.role == DeviceRole::work) busy[{event.place.process_id, event.place.thread_id}].emplace_back(event.place.start_ns, event.place.end_ns);
+  }
+  for (auto& [queue, spans] : busy) std::sort(spans.begin(), spans.end());
+  constexpr int64_t kLeastGap = 2;
+  for (Annotation& annotation : annotations_) {
+    Placed& place = annotation.place;
+    const auto& spans = busy[{place.process_id, place.thread_id}];
+    const auto first = std::lower_bound(spans.begin(), spans.end(), std::pair(place.start_ns, INT64_MIN));
+    const auto next = std::lower_bound(spans.begin(), spans.end(), std::pair(place.end_ns, INT64_MIN));
+    const bool idle_before = first == spans.begin() || place.start_ns - std::prev(first)->second >= kLeastGap;
+    const bool idle_after = next == spans.end() || next->first - place.end_ns >= kLeastGap;
+    if (idle_before) --place.start_ns;
+    if (idle_after) ++place.end_ns;
+  }
+}
+
+void DeviceSettle::addRows(TraceTotals& totals) const {
+  std::map<Queue, const capture::Tables::DeviceRow*> named;
+  for (const capture::Tables::DeviceRow& row : tables_.deviceRows()) named[{row.process_id, row.thread_id}] = &row;
+  std::map<Queue, bool> seen;
+  std::map<int64_t, bool> devices;
+  bool overhead = false;
+  for (const DeviceEvent& event : events_.all) {
+    const DeviceRole role = event.activity.role;
+    overhead |= role == DeviceRole::overhead;
+    if (role == DeviceRole::call || role == DeviceRole::graph_node || role == DeviceRole::overhead || (role == DeviceRole::memory && event.call != kNoEvent)) continue;
+    seen[{event.place.process_id, event.place.thread_id}] = true;
+    devices[event.place.process_id] = true;
+  }
+  for (const auto& [queue, ignored] : seen) {
+    const auto [device, thread] = queue;
+    const bool waiting = named.count(queue) == 0 && thread >= kWaitingRows && thread < kDeviceLevelRow;
+    const int64_t number = thread == kDeviceLevelRow ? -1 : waiting ? thread - kWaitingRows : thread;
+    const auto found = named.find({device, number});
+    TraceRow row{device, thread, 0, "", false};
+    row.device = true;
+    row.sort_index = thread == kDeviceLevelRow ? 0 : found != named.end() && number >= 0 ? found->second->sort_index : number;
+    const std::string own = found != named.end() && number >= 0 ? std::string(found->second->name) : fmt::format("stream {} ", number);
+    row.name = thread == kDeviceLevelRow ? fmt::format("Device {}", device) : waiting ? fmt::format("stream {} (sync)", number) : own;
+    totals.rows.push_back(std::move(row));
+  }
+  for (const auto& [device, ignored] : devices) {
+    const auto found = named.find({device, -1});
+    constexpr int64_t kDevicesAfterProcesses = 5'000'000;
+    totals.devices.push_back({device, found != named.end() ? std::string(found->second->name) : fmt::format("GPU {}", device),
+                              found != named.end() ? found->second->sort_index : kDevicesAfterProcesses + device});
+  }
+  if (overhead) {
+    TraceRow row{events_.all.front().place.process_id, kOverheadRow, 0, "profiler overhead", false};
+    for (const DeviceEvent& event : events_.all) {
+      if (event.activity.role == DeviceRole::overhead) row.process_id = event.place.process_id;
+    }
+    totals.rows.push_back(std::move(row));
+  }
+}
+
+void DeviceSettle::addPlaces(std::vector<Placed*>& places) {
+  for (Annotation& annotation : annotations_) places.push_back(&annotation.place);
+  for (DeviceEvent& event : events_.all) {
+    if (event.placed || event.activity.role == DeviceRole::graph_node) continue;
+    if (event.activity.role == DeviceRole::memory && event.call != kNoEvent) continue;  // on the row of its call
+    places.push_back(&event.place);
+  }
+}
+
+void DeviceSettle::emit(EventBatch& batch, TraceTotals& totals, uint64_t& next_ordinal, const std::function<void()>& done) {
+  for (const Annotation& annotation : annotations_) {
+    emitAnnotation(annotation, batch, next_ordinal++);
+    done();
+  }
+  for (const DeviceEvent& event : events_.all) {
+    if (event.activity.role == DeviceRole::graph_node) continue;
+    emitEvent(event, batch, totals, next_ordinal++);
+    done();
+  }
+}
+
+void DeviceSettle::emitAnnotation(const Annotation& annotation, EventBatch& batch, uint64_t ordinal) const {
+  TraceEvent event;
+  event.start_ns = annotation.place.start_ns;
+  event.duration_ns = annotation.place.end_ns - annotation.place.start_ns;
+  event.ordinal = ordinal;
+  event.row = annotation.place.row;
+  event.depth = annotation.place.depth;
+  event.name = annotation.name;
+  event.type = ActivityType::GPU_USER_ANNOTATION;
+  event.flags = kEventGiven | kEventOfBackend;
+  EventDetails& details = detailsOf(batch, event);
+  details.linked_id = annotation.id;
+  batch.events.push_back(event);
+}
+
+void DeviceSettle::emitEvent(const DeviceEvent& from, EventBatch& batch, TraceTotals& totals, uint64_t ordinal) {
+  const DeviceActivity& activity = from.activity;
+  const DeviceEvent* const call = from.call != kNoEvent ? &events_.all[from.call] : nullptr;
+  TraceEvent event;
+  event.start_ns = from.place.start_ns;
+  event.duration_ns = from.place.end_ns - from.place.start_ns;
+  event.id = activity.correlation;
+  event.ordinal = ordinal;
+  event.row = from.place.row;
+  event.depth = from.place.depth;
+  event.name = activity.name;
+  event.type = activity.type;
+  event.flags = kEventGiven | kEventOfBackend;
+  EventDetails& details = detailsOf(batch, event);
+  details.linked_id = from.asker.id;
+  capture::DeviceValues values(events_.valuesOf(from));
+  if (activity.role == DeviceRole::memory) {
+    event.kind = TraceEventKind::memory;
+    event.type = ActivityType::CPU_INSTANT_EVENT;
+    event.flags = 0;
+    event.duration_ns = 0;
+    event.name = 0;
+    event.id = from.asker.id;
+    if (call != nullptr) {
+      event.row = call->place.row;
+      event.depth = static_cast<uint16_t>(std::min(call->place.depth + 1, int{UINT16_MAX}));
+    }
+    details = {};
+    details.address = static_cast<uint64_t>(values.next());
+    details.bytes = values.next();
+    details.total_allocated = static_cast<uint64_t>(values.next());
+    details.total_reserved = static_cast<uint64_t>(values.next());
+    details.device = {deviceTypeFromActivity(activity.type), static_cast<int>(activity.process_id)};
+    ++totals.memory_events;
+  } else if (activity.role == DeviceRole::counter) {
+    event.kind = TraceEventKind::counter;
+    const int64_t bits = values.next();
+    std::memcpy(&details.value, &bits, sizeof details.value);
+  } else {
+    const bool before_launch = call != nullptr && activity.role == DeviceRole::work && from.startNs() < call->startNs();
+    totals.before_launch += before_launch;
+    details.metadata_json = keep(batch, argsOf(from, before_launch));
+    const bool arrow = call != nullptr && (activity.role == DeviceRole::work || activity.role == DeviceRole::note);
+    if (arrow) {
+      totals.links.push_back({TraceLink::Kind::launch, activity.correlation, call->place.row, event.row, call->startNs(), event.start_ns, activity.correlation,
+                              activity.correlation});
+    }
+    if (arrow || activity.role == DeviceRole::call) {
+      details.flow_id = static_cast<uint32_t>(activity.correlation);
+      details.flow_type = kLaunchFlow;
+      details.flow_start = activity.role == DeviceRole::call;
+    }
+  }
+  batch.events.push_back(event);
+}
+
+bool DeviceSettle::sound(uint32_t form) {
+  const auto [entry, fresh] = sound_forms_.try_emplace(form, false);
+  if (!fresh) return entry->second;
+  const capture::Tables::ResolvedSite* const text = tables_.site(form);
+  std::string example;
+  if (text != nullptr) appendDeviceArgs(example, text->name, {}, 1, tables_);
+  return entry->second = !example.empty() && base::isJsonMembers(example);
+}
+
+std::string DeviceSettle::argsOf(const DeviceEvent& event, bool before_launch) {
+  std::string out;
+  const uint32_t form = event.activity.form;
+  if (form != 0 && sound(form)) appendDeviceArgs(out, tables_.site(form)->name, events_.valuesOf(event), event.endNs() - event.startNs(), tables_);
+  const auto add = [&](std::string_view key, std::string_view json) { out += fmt::format("{}\"{}\": {}", out.empty() ? "" : ", ", key, json); };
+  if (event.captured.id != 0) {
+    add("Captured by External id", fmt::to_string(event.captured.id));
+    const capture::Tables::ResolvedSite* const scope = tables_.site(event.captured.name);
+    if (scope != nullptr) add("Captured in", base::quoted(scope->name));
+  }
+  if (before_launch) add("starts before its launch", "true");
+  return out;
+}
+
+}  // namespace xsigma::profiler::assemble
