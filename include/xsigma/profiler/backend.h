@@ -119,7 +119,7 @@ class XSIGMA_PROFILER_API BackendRun {
 class XSIGMA_PROFILER_API Backend {
  public:
   virtual ~Backend();
-  virtual std::string_view name() const noexcept = 0;    // "cupti"
+  virtual std::string_view name() const noexcept = 0;    // that of its folder
   virtual std::string_view device() const noexcept = 0;  // what -a takes and a user asks for: "CUDA"
   // Whether devices can be watched here; otherwise why not, and what to do. Opens the vendor's library, and no more than it must.
   virtual Status available() = 0;
