@@ -4,7 +4,7 @@
 # XSIGMA_PROFILER_HAS_<part> is 1 or 0 for each part.
 
 # The parts that exist in this version. A later change adds one by adding its word.
-set(XSIGMA_PROFILER_PARTS KINETO)
+set(XSIGMA_PROFILER_PARTS KINETO CUDA)
 
 # ON, OFF or AUTO for any spelling CMake knows. `allow_auto`: whether AUTO is a value of this option.
 function(xsigma_profiler_normalise out name value allow_auto)
@@ -111,7 +111,17 @@ foreach(flag IN ITEMS LIBKINETO_NOROCTRACER LIBKINETO_NOXPUPTI LIBKINETO_NOAIUPT
   endif()
 endforeach()
 
-# XSIGMA_PROFILER_HAS_<part>: asked for, and part of this version.
+# What a backend needs to be built is known in its own folder. A configure.cmake there looks for it, before it is settled which parts there are: it sets
+# XSIGMA_PROFILER_MISSING_<part> to what is missing and what to do.
+file(GLOB xsigma_profiler_hooks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/*/configure.cmake)
+foreach(hook IN LISTS xsigma_profiler_hooks)
+  include(${hook})
+endforeach()
+if(NOT XSIGMA_ENABLE_KINETO)
+  set(XSIGMA_PROFILER_MISSING_CUDA "devices are recorded into captures, and XSIGMA_ENABLE_KINETO is off")
+endif()
+
+# XSIGMA_PROFILER_HAS_<part>: asked for, part of this version, and nothing missing.
 foreach(part IN ITEMS KINETO ITT NVTX CUDA)
   set(XSIGMA_PROFILER_HAS_${part} 0)
   if(NOT part IN_LIST XSIGMA_PROFILER_PARTS)
@@ -120,6 +130,12 @@ foreach(part IN ITEMS KINETO ITT NVTX CUDA)
     else()
       message(STATUS "xsigma_profiler: ${part}: not part of this version yet")
     endif()
+  elseif(XSIGMA_ENABLE_${part} AND XSIGMA_PROFILER_MISSING_${part})
+    if(XSIGMA_ENABLE_${part} STREQUAL "ON")
+      message(FATAL_ERROR "xsigma_profiler: XSIGMA_ENABLE_${part}=ON, but ${XSIGMA_PROFILER_MISSING_${part}}. "
+                          "XSIGMA_ENABLE_${part}=AUTO builds without it.")
+    endif()
+    message(STATUS "xsigma_profiler: ${part}: off: ${XSIGMA_PROFILER_MISSING_${part}}")
   elseif(XSIGMA_ENABLE_${part})  # AUTO counts as on: vendor libraries are looked for at run time
     set(XSIGMA_PROFILER_HAS_${part} 1)
     message(STATUS "xsigma_profiler: ${part}: on")

@@ -90,3 +90,10 @@ if [ "$(printf '%s\n' 3.25 "$version" | sort -V | head -n1)" != 3.25 ]; then
   say "cmake $version was found, 3.25 or later is needed: Debian 12, Ubuntu 24.04 or later have it, or see https://cmake.org/download"
   exit 1
 fi
+
+# What a backend is compiled with, where no package of the distribution has it: its folder knows how to get it.
+if [ "${1:-}" = test ]; then
+  for hook in "$(dirname "${BASH_SOURCE[0]}")"/../src/backends/*/setup.sh; do
+    [ -f "$hook" ] && bash "$hook"
+  done
+fi

@@ -119,7 +119,7 @@ class XSIGMA_PROFILER_API BackendRun {
 class XSIGMA_PROFILER_API Backend {
  public:
   virtual ~Backend();
-  virtual std::string_view name() const noexcept = 0;    // "cupti"
+  virtual std::string_view name() const noexcept = 0;    // that of its folder
   virtual std::string_view device() const noexcept = 0;  // what -a takes and a user asks for: "CUDA"
   // A poor man's way to watch them, taken only where it is asked for (ProfilerState::KINETO_GPU_FALLBACK).
   virtual bool isFallback() const noexcept { return false; }

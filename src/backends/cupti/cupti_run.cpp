@@ -1,0 +1,137 @@
+#include "backends/cupti/cupti_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "backends/cupti/buffer_pool.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+class Claim {
+ public:
+  // Null: somebody has it.
+  static std::shared_ptr<Claim> take() {
+    bool free = false;
+    if (!taken.compare_exchange_strong(free, true)) return nullptr;
+    return std::make_shared<Claim>();
+  }
+  ~Claim() { giveBack(); }
+  void giveBack() {
+    if (!given_back_.exchange(true)) taken.store(false);
+  }
+
+ private:
+  std::atomic<bool> given_back_{false};
+  static std::atomic<bool> taken;
+};
+std::atomic<bool> Claim::taken{false};
+
+namespace {
+
+Status isTaken() {
+  return {StatusCode::busy,
+          "CUDA devices are being watched already in this process, or a session that has just ended still waits for CUPTI. End the other "
+          "session first, or try again in a moment"};
+}
+
+void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOutput& output) {
+  output.property("cupti_version", fmt::format("{}", cupti.version));
+  if (const int version = driver.version(); version != 0) output.property("cuda_driver_version", fmt::format("{}", version));
+  if (const int version = loadedRuntimeVersion(); version != 0) output.property("cuda_runtime_version", fmt::format("{}", version));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti, const CudaDriver& driver, const BackendRequest& request,
+                                                      std::shared_ptr<BackendOutput> output) {
+  const std::shared_ptr<Claim> claim = Claim::take();
+  if (claim == nullptr) return isTaken();
+  if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
+  Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
+  if (!attached) return attached.status();
+  const std::shared_ptr<Attachment> attachment = *std::move(attached);
+
+  putVersions(cupti, driver, *output);
+  auto decoder = std::make_unique<Decoder>(cupti, &driver, request, *output);
+  const auto worker = std::make_shared<Worker>(cupti, output, std::move(decoder), [attachment, claim] {
+    attachment->detach();
+    BufferPool::ofProcess().release();
+    claim->giveBack();
+  });
+  Status status = attachment->enable();
+  if (status && !attachment->refused().empty()) output->property("xsigmaNotRecorded", "{" + attachment->refused() + "}");
+  if (status) status = worker->start();
+  if (!status) {
+    attachment->disable();
+    attachment->disableCallbacks();
+    attachment->detach();
+    return status;
+  }
+  return std::unique_ptr<BackendRun>(new CuptiRun(attachment, worker));
+}
+
+Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::shared_ptr<Claim> claim = Claim::take();
+  if (claim == nullptr) return isTaken();
+  BufferPool& pool = BufferPool::ofProcess();
+  if (Status status = pool.prepare(request.buffer_bytes); !status) return status;
+  const Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
+  if (!attached) return attached.status();
+  Attachment& attachment = *attached.value();
+  if (Status status = attachment.enable(); !status) return status;
+  attachment.disable();
+  attachment.disableCallbacks();
+  cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  std::vector<BufferPool::Completed> empty;
+  pool.takeCompleted(empty);
+  for (const BufferPool::Completed& buffer : empty) pool.giveBack(buffer);
+  attachment.letGo();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+CuptiRun::CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker)
+    : attachment_(std::move(attachment)), worker_(std::move(worker)), process_(getpid()) {}
+
+CuptiRun::~CuptiRun() {
+  if (drained_) return;
+  stop();
+  drain(std::chrono::steady_clock::now());  // whoever destroys it early wants nothing of it
+}
+
+bool CuptiRun::isForked() const noexcept { return getpid() != process_; }
+
+void CuptiRun::setCollecting(bool on) noexcept {
+  if (stopped_ || isForked() || collecting_.exchange(on) == on) return;
+  if (!on) {
+    attachment_->disable();
+    worker_->setCollecting(false);
+    return;
+  }
+  try {
+    static_cast<void>(attachment_->enable());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  worker_->setCollecting(true);
+}
+
+void CuptiRun::stop() noexcept {
+  if (stopped_ || isForked()) return;
+  stopped_ = true;
+  attachment_->disable();
+  attachment_->disableCallbacks();
+}
+
+bool CuptiRun::drain(std::chrono::steady_clock::time_point deadline) noexcept {
+  if (drained_ || isForked()) return true;
+  stop();
+  drained_ = true;
+  return worker_->finish(deadline);
+}
+
+}  // namespace xsigma::profiler::backends::cupti

@@ -1,0 +1,43 @@
+// CuptiRun: CUDA devices being watched, from start to drain.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "backends/cupti/attachment.h"
+#include "backends/cupti/cuda_driver.h"
+#include "backends/cupti/worker.h"
+#include "xsigma/profiler/backend.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+// Who may use CUPTI in this process: one run, or a preparation. Given back by whoever is the last to use CUPTI, which may be the worker of a run whose drain
+// has given up.
+class Claim;
+
+class CuptiRun final : public BackendRun {
+ public:
+  static Expected<std::unique_ptr<BackendRun>> start(const CuptiLibrary& cupti, const CudaDriver& driver, const BackendRequest& request,
+                                                     std::shared_ptr<BackendOutput> output);
+  // Everything once without recording, so that what is slow the first time is done. The milliseconds that it took.
+  static Expected<double> rehearse(const CuptiLibrary& cupti, const BackendRequest& request);
+
+  ~CuptiRun() override;
+  void setCollecting(bool on) noexcept override;
+  void stop() noexcept override;
+  bool drain(std::chrono::steady_clock::time_point deadline) noexcept override;
+
+ private:
+  CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker);
+  // A child of a fork has no worker, and a CUDA that it cannot use.
+  bool isForked() const noexcept;
+
+  std::shared_ptr<Attachment> attachment_;  // the worker detaches it
+  std::shared_ptr<Worker> worker_;
+  std::atomic<bool> collecting_{true};
+  bool stopped_ = false;
+  bool drained_ = false;
+  int process_;
+};
+
+}  // namespace xsigma::profiler::backends::cupti

@@ -1,0 +1,53 @@
+// DeviceRows: what is known of devices, contexts and streams, and the names that their rows get.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "backends/cupti/cuda_driver.h"
+#include "backends/cupti/records.h"
+#include "xsigma/profiler/backend.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+class DeviceRows {
+ public:
+  // `driver` may be null: nothing is known of devices then.
+  DeviceRows(const CudaDriver* driver, BackendOutput& output) : driver_(driver), output_(output) {}
+
+  // Puts the properties of the devices, once they can be asked for.
+  void describeDevices();
+  // Null when it is not known.
+  const DeviceFacts* facts(uint32_t device);
+
+  // Something was on this stream: it gets a row.
+  void seen(uint32_t device, uint32_t context, int64_t stream);
+  void add(const ContextRecord& context) { devices_of_contexts_[context.context] = context.device; }
+  void add(const StreamRecord& stream);
+  void add(const StreamNameRecord& name);
+  std::optional<uint32_t> deviceOf(uint32_t context) const;
+
+ private:
+  struct Stream {
+    int32_t priority = 0;
+    std::string name{};
+    bool shown = false;
+  };
+
+  void show(uint32_t device, int64_t number, Stream& stream);
+
+  const CudaDriver* driver_;
+  BackendOutput& output_;
+  std::vector<DeviceFacts> facts_;
+  std::unordered_map<uint32_t, uint32_t> devices_of_contexts_;
+  std::unordered_map<uint32_t, bool> shown_devices_;
+  std::map<std::pair<uint32_t, int64_t>, Stream> streams_;  // by device and number
+  std::vector<StreamRecord> early_streams_;                 // of contexts whose device is not known yet
+};
+
+}  // namespace xsigma::profiler::backends::cupti

@@ -1,0 +1,91 @@
+#include "backends/cupti/process_hooks.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "backends/cupti/attachment.h"
+#include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/doorbell.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+ProcessHooks& ProcessHooks::ofProcess() {
+  static ProcessHooks& hooks = *new ProcessHooks;
+  return hooks;
+}
+
+void ProcessHooks::arm(const CuptiLibrary& cupti, const BackendRequest& request) {
+  Doorbell::ofProcess();  // made here, not in a callback
+  BufferPool::ofProcess();
+  cupti_ = &cupti;
+  host_ticks_ = request.host_ticks;
+  marked_ = request.marked;
+  for (GraphNode node; nodes_.pop(node);) {  // of a run before
+  }
+  nodes_.takeLost();
+  armed_.store(true, std::memory_order_seq_cst);
+}
+
+void ProcessHooks::disarm() noexcept {
+  using namespace std::chrono_literals;
+  armed_.store(false, std::memory_order_seq_cst);
+  const auto most = std::chrono::steady_clock::now() + 100ms;
+  while (inside_.load(std::memory_order_seq_cst) != 0 && std::chrono::steady_clock::now() < most) std::this_thread::sleep_for(100us);
+  listener_.store(nullptr, std::memory_order_release);
+}
+
+void ProcessHooks::bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept {
+  BufferPool& pool = BufferPool::ofProcess();
+  *buffer = pool.take();
+  *size = *buffer != nullptr ? pool.bufferBytes() : 0;
+  *most_records = 0;
+}
+
+void ProcessHooks::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) noexcept {
+  if (BufferPool::ofProcess().complete(buffer, valid)) Doorbell::ofProcess().ring();
+}
+
+void ProcessHooks::subscribed(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
+  ProcessHooks& hooks = *static_cast<ProcessHooks*>(self);
+  hooks.inside_.fetch_add(1, std::memory_order_seq_cst);
+  if (hooks.armed_.load(std::memory_order_seq_cst) && data != nullptr) {
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)) {
+      hooks.nodeCreated(id, *static_cast<const CUpti_ResourceData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API &&
+               (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)) {
+      hooks.marked(id, *static_cast<const CUpti_CallbackData*>(data));
+    }
+    if (CallbackListener* const listener = hooks.listener_.load(std::memory_order_acquire)) listener->callback(domain, id, data);
+  }
+  hooks.inside_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void ProcessHooks::nodeCreated(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
+  const auto* const graph = static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
+  GraphNode node;
+  if (graph == nullptr || cupti_->get_graph_node_id(graph->node, &node.node) != CUPTI_SUCCESS) return;
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && graph->originalNode != nullptr) {
+    cupti_->get_graph_node_id(graph->originalNode, &node.origin);
+  }
+  node.ticks = host_ticks_ != nullptr ? host_ticks_() : 0;
+  node.thread = static_cast<uint32_t>(syscall(SYS_gettid));
+  nodes_.push(node);
+  constexpr uint64_t kWakeEach = GraphNodes::kCapacity / 8;
+  if (nodes_.pushed() % kWakeEach == 0) Doorbell::ofProcess().ring();
+}
+
+// From the end of the call that begins to the beginning of the call that ends.
+void ProcessHooks::marked(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+  if (!marked_) return;
+  try {
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && data.callbackSite == CUPTI_API_EXIT) marked_(true);
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && data.callbackSite == CUPTI_API_ENTER) marked_(false);
+  } catch (...) {
+    return;  // not the program's affair
+  }
+}
+
+}  // namespace xsigma::profiler::backends::cupti

@@ -1,0 +1,47 @@
+// WorkDecoder: kernels, copies, fills and whole graphs, as activities.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "backends/cupti/device_rows.h"
+#include "backends/cupti/records.h"
+#include "xsigma/profiler/backend.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+class WorkDecoder {
+ public:
+  WorkDecoder(DeviceRows& rows, BackendOutput& output) : rows_(rows), output_(output) {}
+
+  // False: CUPTI knows no times for it, so that it cannot be shown.
+  bool put(const KernelRecord& kernel);
+  bool put(const CopyRecord& copy);
+  bool put(const FillRecord& fill);
+  bool put(const GraphRunRecord& run);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+  };
+
+  bool put(const WorkRecord& work, DeviceActivity& activity, const int64_t* values, size_t count);
+  uint32_t kernelName(const char* mangled);
+
+  DeviceRows& rows_;
+  BackendOutput& output_;
+  // By what they say, not where they lie: an unloaded module's memory is used again.
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> kernel_names_;
+  std::unordered_map<uint32_t, uint32_t> copy_names_;
+  std::unordered_map<uint32_t, uint32_t> fill_names_;
+  std::array<uint32_t, 32> kernel_forms_{};
+  std::array<uint32_t, 16> copy_forms_{};
+  std::array<uint32_t, 32> factor_names_{};
+  uint32_t graph_form_ = 0;
+};
+
+}  // namespace xsigma::profiler::backends::cupti

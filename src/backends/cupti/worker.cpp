@@ -1,0 +1,154 @@
+#include "backends/cupti/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "backends/cupti/doorbell.h"
+#include "backends/cupti/process_hooks.h"
+
+namespace xsigma::profiler::backends::cupti {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What still runs when a run ends is waited for so long, by asking CUPTI again and again whether it is complete.
+constexpr std::chrono::milliseconds kPatience = 300ms;
+
+// When the process exits, CUPTI ends too, at a moment that nobody tells: from then on it is called only if somebody asks.
+std::atomic<bool> process_exits{false};
+void watchExit() {
+  static const int registered = std::atexit([] { process_exits.store(true, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+}
+
+}  // namespace
+
+Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder,
+               std::function<void()> detach)
+    : cupti_(cupti), output_(std::move(output)), decoder_(std::move(decoder)), detach_(std::move(detach)), pool_(BufferPool::ofProcess()) {
+  completed_.reserve(BufferPool::kMostBuffers);
+}
+
+Status Worker::start() {
+  watchExit();
+  // The thread takes no signals: they are the program's. It gets the mask of whoever starts it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status status;
+  try {
+    std::thread thread([self = shared_from_this()] { self->run(); });
+    pthread_setname_np(thread.native_handle(), "xsp-cupti");
+    thread.detach();
+  } catch (const std::system_error& error) {
+    status = {StatusCode::io_error, std::string("no thread for reading device records: ") + error.what()};
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void Worker::run() {
+  Clock::time_point next = Clock::now() + kPeriod;
+  while (!finishing_.load(std::memory_order_acquire)) {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+    if (rest > 0ms) Doorbell::ofProcess().wait(rest);
+    readCompleted();
+    if (Clock::now() < next) continue;
+    next = Clock::now() + kPeriod;
+    if (process_exits.load(std::memory_order_relaxed)) continue;
+    if (collecting_.load(std::memory_order_relaxed)) cupti_.flush_all(0);
+    readCompleted();
+    countDropped();
+    decoder_->tick();
+  }
+  readRest();
+  detach_();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ = true;
+  }
+  ended_.notify_all();
+}
+
+void Worker::readRest() {
+  // Whole buffers first: CUPTI hands out those in which every record is complete.
+  const Clock::time_point patience = std::min(Clock::now() + kPatience, Clock::now() + (deadline_ - Clock::now()) / 2);
+  for (std::chrono::milliseconds pause = 1ms;; pause = std::min<std::chrono::milliseconds>(pause * 2, 16ms)) {
+    cupti_.flush_all(0);
+    readCompleted();
+    if (pool_.outstanding() == 0 || Clock::now() >= patience) break;
+    Doorbell::ofProcess().wait(pause);
+  }
+  // Then the rest, with what has not ended.
+  if (pool_.outstanding() != 0) {
+    decoder_->expectIncomplete();
+    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    readCompleted();
+  }
+  countDropped();
+  putting_.store(true, std::memory_order_seq_cst);
+  if (mayPut()) decoder_->finish();
+  putting_.store(false, std::memory_order_release);
+}
+
+void Worker::readCompleted() {
+  putting_.store(true, std::memory_order_seq_cst);
+  completed_.clear();
+  pool_.takeCompleted(completed_);
+  for (const BufferPool::Completed& buffer : completed_) {
+    read(buffer);
+    pool_.giveBack(buffer);
+  }
+  GraphNodes& nodes = ProcessHooks::ofProcess().nodes();
+  for (GraphNode node; mayPut() && nodes.pop(node);) decoder_->put(node);
+  if (const uint64_t lost = nodes.takeLost(); lost != 0 && mayPut()) decoder_->lost(DeviceLoss::buffers_full, lost);
+  putting_.store(false, std::memory_order_release);
+}
+
+void Worker::read(const BufferPool::Completed& buffer) {
+  CUpti_Activity* record = nullptr;
+  while (mayPut()) {
+    const CUptiResult result = cupti_.get_next_record(buffer.memory, buffer.valid, &record);
+    if (result == CUPTI_ERROR_MAX_LIMIT_REACHED) return;
+    if (result != CUPTI_SUCCESS || record == nullptr) {
+      // No telling how many follow.
+      if (buffer.valid != 0) decoder_->lost(DeviceLoss::unreadable, 1);
+      return;
+    }
+    try {
+      decoder_->put(*record);
+    } catch (const std::bad_alloc&) {
+      decoder_->lost(DeviceLoss::buffers_full, 1);
+    }
+  }
+}
+
+void Worker::countDropped() {
+  size_t dropped = 0;
+  if (cupti_.get_num_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
+  putting_.store(true, std::memory_order_seq_cst);
+  if (mayPut()) decoder_->lost(DeviceLoss::buffers_full, dropped);
+  putting_.store(false, std::memory_order_release);
+}
+
+bool Worker::finish(Clock::time_point deadline) {
+  deadline_ = deadline;
+  finishing_.store(true, std::memory_order_release);
+  Doorbell::ofProcess().ring();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (ended_.wait_until(lock, deadline, [this] { return done_; })) return true;
+  }
+  abandoned_.store(true, std::memory_order_seq_cst);
+  while (putting_.load(std::memory_order_seq_cst)) std::this_thread::sleep_for(50us);
+  return false;
+}
+
+}  // namespace xsigma::profiler::backends::cupti
