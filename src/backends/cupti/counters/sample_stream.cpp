@@ -1,0 +1,195 @@
+#include "backends/cupti/counters/sample_stream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "backends/cupti/counters/refusal.h"
+
+namespace xsigma::profiler::backends::cupti {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr uint32_t kVersion12_8 = 26;  // the first that can keep the latest samples
+constexpr size_t kLeastBuffer = size_t{8} << 20;
+constexpr size_t kMostBuffer = size_t{512} << 20;
+constexpr size_t kLeastSlots = 256;
+
+int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
+  CUdevice handle = 0;
+  int value = 0;
+  if (api.cuDeviceGet(&handle, device) != CUDA_SUCCESS || api.cuDeviceGetAttribute(&value, which, handle) != CUDA_SUCCESS) return 0;
+  return value;
+}
+
+}  // namespace
+
+SampleStream::SampleStream(const CounterApi& api, MetricPlan plan, int device, MetricHost host)
+    : api_(api), plan_(std::move(plan)), device_(device), host_(std::move(host)), values_(plan_.metrics.size()) {
+  for (const std::string& metric : plan_.metrics) names_.push_back(metric.c_str());
+}
+
+SampleStream::~SampleStream() { close(); }
+
+Expected<std::unique_ptr<SampleStream>> SampleStream::open(const CounterApi& api, MetricPlan plan, int device, nanoseconds interval,
+                                                           size_t bytes) {
+  Expected<MetricHost> host = MetricHost::open(api, plan);
+  if (!host) return host.status();
+  std::unique_ptr<SampleStream> stream(new SampleStream(api, std::move(plan), device, std::move(*host)));
+  auto enable = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Enable_Params, pPmSamplingObject);
+  enable.deviceIndex = static_cast<size_t>(device);
+  if (const CUptiResult result = api.cuptiPmSamplingEnable(&enable); result != CUPTI_SUCCESS) {
+    return refusal(api, result, "cuptiPmSamplingEnable", fmt::format("sample counters of device {}", device));
+  }
+  stream->object_ = enable.pPmSamplingObject;
+  if (Status status = stream->configure(interval, bytes); !status) return status;
+  return stream;
+}
+
+Status SampleStream::configure(nanoseconds interval, size_t bytes) {
+  const std::string what =
+      fmt::format("sample {} every {} µs on device {}", fmt::join(plan_.metrics, ", "), interval.count() / 1000, device_);
+  const int major = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  const int minor = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  const bool turing = major < 8;
+  const bool by_time = major > 8 || (major == 8 && minor >= 6);  // the others count their clock's cycles
+
+  auto config = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_SetConfig_Params, triggerMode);
+  config.pPmSamplingObject = object_;
+  config.configSize = plan_.config.size();
+  config.pConfig = plan_.config.data();
+  config.hardwareBufferSize = std::clamp(bytes, kLeastBuffer, kMostBuffer);
+  config.samplingInterval = static_cast<uint64_t>(interval.count());
+  config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+  if (!by_time) {
+    const auto kilohertz = static_cast<uint64_t>(std::max(attribute(api_, device_, CU_DEVICE_ATTRIBUTE_CLOCK_RATE), 1'000'000));
+    config.samplingInterval = config.samplingInterval * kilohertz / 1'000'000;
+    config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
+  }
+  if (api_.version >= kVersion12_8) {
+    config.structSize = offsetof(CUpti_PmSampling_SetConfig_Params, hwBufferAppendMode) + sizeof(config.hwBufferAppendMode);
+    config.hwBufferAppendMode =
+        turing ? CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST : CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST;
+  }
+  if (const CUptiResult result = api_.cuptiPmSamplingSetConfig(&config); result != CUPTI_SUCCESS) {
+    return refusal(api_, result, "cuptiPmSamplingSetConfig", what);
+  }
+
+  // An image that is full when there is more to decode loses what is left. So it holds four times of what comes in one period.
+  period_ = std::clamp(interval * 64, nanoseconds(5'000'000), nanoseconds(100'000'000));
+  const auto in_period = static_cast<size_t>(period_ / std::max(interval, nanoseconds(1)));
+  auto size = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, counterDataSize);
+  size.pPmSamplingObject = object_;
+  size.pMetricNames = names_.data();
+  size.numMetrics = names_.size();
+  size.maxSamples = static_cast<uint32_t>(std::max(kLeastSlots, 4 * in_period + 64));
+  if (const CUptiResult result = api_.cuptiPmSamplingGetCounterDataSize(&size); result != CUPTI_SUCCESS) {
+    return refusal(api_, result, "cuptiPmSamplingGetCounterDataSize", what);
+  }
+  image_.assign(size.counterDataSize, 0);
+  renew();
+  if (!trouble_.empty()) return {StatusCode::unsupported, trouble_};
+  return {};
+}
+
+bool SampleStream::ok(CUptiResult result, const char* call) {
+  if (result == CUPTI_SUCCESS) return true;
+  if (trouble_.empty()) trouble_ = fmt::format("{} on device {} answered {}", call, device_, api_.nameOf(result));
+  return false;
+}
+
+Status SampleStream::begin() {
+  if (on_ || object_ == nullptr) return {};
+  auto start = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Start_Params, pPmSamplingObject);
+  start.pPmSamplingObject = object_;
+  if (const CUptiResult result = api_.cuptiPmSamplingStart(&start); result != CUPTI_SUCCESS) {
+    return refusal(api_, result, "cuptiPmSamplingStart", fmt::format("sample counters of device {}", device_));
+  }
+  on_ = true;
+  last_end_ = 0;
+  return {};
+}
+
+void SampleStream::halt() {
+  if (!on_) return;
+  on_ = false;
+  auto stop = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Stop_Params, pPmSamplingObject);
+  stop.pPmSamplingObject = object_;
+  ok(api_.cuptiPmSamplingStop(&stop), "cuptiPmSamplingStop");
+}
+
+bool SampleStream::decode() {
+  completed_ = 0;
+  if (object_ == nullptr) return true;
+  auto decode = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_DecodeData_Params, overflow);
+  decode.pPmSamplingObject = object_;
+  decode.pCounterDataImage = image_.data();
+  decode.counterDataImageSize = image_.size();
+  const CUptiResult result = api_.cuptiPmSamplingDecodeData(&decode);
+  if (decode.overflow != 0 || result == CUPTI_ERROR_OUT_OF_MEMORY) overflowed_ = true;
+  if (result == CUPTI_ERROR_OUT_OF_MEMORY) {
+    // The device's buffer ran full and takes nothing more until sampling begins anew. How many it left out shows in the times, if any follow.
+    ++lost_;
+    if (on_) {
+      const uint64_t gap_from = last_end_;
+      halt();
+      if (Status status = begin(); !status && trouble_.empty()) trouble_ = status.message();
+      last_end_ = gap_from;
+    }
+    return true;
+  }
+  if (!ok(result, "cuptiPmSamplingDecodeData")) return true;
+  auto info = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, numCompletedSamples);
+  info.pCounterDataImage = image_.data();
+  info.counterDataImageSize = image_.size();
+  if (ok(api_.cuptiPmSamplingGetCounterDataInfo(&info), "cuptiPmSamplingGetCounterDataInfo")) completed_ = info.numCompletedSamples;
+  return decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+}
+
+bool SampleStream::read(size_t index, CounterSample& sample) {
+  auto info = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, endTimestamp);
+  info.pPmSamplingObject = object_;
+  info.pCounterDataImage = image_.data();
+  info.counterDataImageSize = image_.size();
+  info.sampleIndex = index;
+  if (!ok(api_.cuptiPmSamplingCounterDataGetSampleInfo(&info), "cuptiPmSamplingCounterDataGetSampleInfo")) return false;
+  // Some that cover no time come after stop, or after an image was full.
+  if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return false;
+  // One begins where the one before it ended: what lies between is what was lost.
+  const uint64_t length = info.endTimestamp - info.startTimestamp;
+  if (last_end_ != 0 && info.startTimestamp > last_end_ + length / 2) {
+    lost_ += std::max<uint64_t>((info.startTimestamp - last_end_ + length / 2) / length, 1);
+  }
+  last_end_ = info.endTimestamp;
+  if (!ok(host_.evaluate(image_, index, names_, values_.data()), "cuptiProfilerHostEvaluateToGpuValues")) return false;
+  sample = {info.startTimestamp, info.endTimestamp, values_.data()};
+  return true;
+}
+
+void SampleStream::renew() {
+  auto fill = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, pCounterData);
+  fill.pPmSamplingObject = object_;
+  fill.counterDataSize = image_.size();
+  fill.pCounterData = image_.data();
+  ok(api_.cuptiPmSamplingCounterDataImageInitialize(&fill), "cuptiPmSamplingCounterDataImageInitialize");
+}
+
+uint64_t SampleStream::takeLost() {
+  // The library says so and the times show nothing: one at least.
+  if (std::exchange(overflowed_, false) && lost_ == 0) lost_ = 1;
+  return std::exchange(lost_, 0);
+}
+
+void SampleStream::close() {
+  if (object_ == nullptr) return;
+  halt();
+  auto disable = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Disable_Params, pPmSamplingObject);
+  disable.pPmSamplingObject = std::exchange(object_, nullptr);
+  ok(api_.cuptiPmSamplingDisable(&disable), "cuptiPmSamplingDisable");
+}
+
+}  // namespace xsigma::profiler::backends::cupti

@@ -1,0 +1,77 @@
+// SampleStream: the counter samples of one device.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/counters/metric_host.h"
+
+namespace xsigma::profiler::backends::cupti {
+
+struct CounterSample {
+  uint64_t start;  // in cuptiGetTimestamp's time
+  uint64_t end;
+  const double* values;  // in the order of the plan's metrics; valid during the call
+};
+
+// One thread at a time.
+class SampleStream {
+ public:
+  // At most `bytes` of device memory for samples that were not fetched, and about as much of the host's for those being decoded.
+  static Expected<std::unique_ptr<SampleStream>> open(const CounterApi& api, MetricPlan plan, int device, std::chrono::nanoseconds interval,
+                                                      size_t bytes);
+  ~SampleStream();
+
+  // How often fetch() is to be called so that nothing is lost.
+  std::chrono::nanoseconds period() const { return period_; }
+  Status begin();
+  void halt();
+  // Hands over what the device has sampled. False: there is more.
+  template <typename Function>
+  bool fetch(Function&& function) {
+    const bool all = decode();
+    for (size_t i = 0; i < completed_; ++i) {
+      CounterSample sample{};
+      if (read(i, sample)) function(sample);
+    }
+    renew();
+    return all;
+  }
+  void close();
+
+  int device() const { return device_; }
+  const std::vector<std::string>& metrics() const { return plan_.metrics; }
+  // Samples that the device took and nobody will see: it overwrote them, or the host was late. Since the last call.
+  uint64_t takeLost();
+  // Of calls that failed; empty if none did.
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  SampleStream(const CounterApi& api, MetricPlan plan, int device, MetricHost host);
+  Status configure(std::chrono::nanoseconds interval, size_t bytes);
+  bool decode();
+  bool read(size_t index, CounterSample& sample);
+  void renew();
+  bool ok(CUptiResult result, const char* call);
+
+  const CounterApi& api_;
+  const MetricPlan plan_;
+  const int device_;
+  MetricHost host_;
+  CUpti_PmSampling_Object* object_ = nullptr;
+  std::vector<const char*> names_;
+  std::vector<double> values_;
+  std::vector<uint8_t> image_;
+  std::chrono::nanoseconds period_{0};
+  bool on_ = false;
+  bool overflowed_ = false;
+  size_t completed_ = 0;
+  uint64_t last_end_ = 0;
+  uint64_t lost_ = 0;
+  std::string trouble_;
+};
+
+}  // namespace xsigma::profiler::backends::cupti
