@@ -29,14 +29,14 @@ if(XSIGMA_PROFILER_NO_CUDA_LANGUAGE)
   message(STATUS "xsigma_profiler: programs that need a CUDA compiler are left out: ${XSIGMA_PROFILER_NO_CUDA_LANGUAGE}")
 endif()
 
-# xsigma_add_cuda_program(<name> <source>...): with the library, and what the programs that need a device share (tests/device).
+# xsigma_add_cuda_program(<name> <source>...): with the library, and what the programs that need a device share (tests/device). Not part of all: device_programs.
 function(xsigma_add_cuda_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE xsigma::profiler Threads::Threads ${CMAKE_DL_LIBS})
-  target_compile_features(${name} PRIVATE cxx_std_20 cuda_std_20)
+  target_compile_features(${name} PRIVATE cxx_std_20)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/device)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow>)
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF CUDA_EXTENSIONS OFF)
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra,-Wshadow>)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()

@@ -198,6 +198,7 @@ int run(std::chrono::seconds duration, const std::string& file) {
   launcher.run(duration);
   const std::vector<HeldOutPair>& taken = pairs.stop();
   const auto result = disableProfiler();
+  printDevices(*result);
   int failures = checkPairs(result->capture(), taken);
   failures += checkCalls(result->events());
   failures += checkOwnReadings(*result, launcher.own());

@@ -96,6 +96,7 @@ int run(uint64_t launches, const std::string& output) {
   addMetadataJson("deviceTest", "{\"kernels\": " + jsonOf(launched.kernels) + ", \"transfers\": " + jsonOf(launched.transfers) +
                                     ", \"scopes\": " + kScopes + "}");
   const auto result = disableProfiler();
+  printDevices(*result);
 
   const Recorded recorded = recordedIn(*result);
   int failures = 0;

@@ -152,6 +152,7 @@ int run(int rounds, const std::string& output) {
   for (const auto& [name, count] : launched) json += (json.back() == '{' ? "\"" : ", \"") + name + "\": " + std::to_string(count);
   addMetadataJson("deviceTest", json + "}}");
   const auto result = disableProfiler();
+  printDevices(*result);
 
   Counts recorded;
   for (const KinetoEvent& event : result->events()) {

@@ -4,6 +4,7 @@
 #include <xsigma/profiler/profiler.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,6 +30,13 @@ inline std::string plainName(std::string_view name) {
   name = name.substr(0, name.find('('));
   while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
   return std::string(name);
+}
+
+// Which devices were recorded, and why others were not.
+inline void printDevices(const xsigma::profiler::ProfilerResult& result) {
+  for (const xsigma::profiler::CaptureProperty& property : result.capture().properties()) {
+    if (property.key == "xsigmaDevices") std::printf("devices: %s\n", property.json.c_str());
+  }
 }
 
 using Counts = std::map<std::string, uint64_t>;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A training loop under torch.profiler and, in a process of its own, under our injection: the same work, and what each costs a step.
 
-    torch_compare.py --inject LIBXSP_INJECT.SO --xsp XSP --folder FOLDER [--rounds N] [--steps N]
+    torch_compare.py --inject LIBXSP_INJECT.SO --export DEVICE_EXPORT --folder FOLDER [--rounds N] [--steps N]
 
 The loop is seeded and warmed up; recorded is what lies between two points at which the device is idle, which our injection knows by cudaProfilerStart
 and cudaProfilerStop. Kernels, copies and fills are compared name by name and count by count. Step time: each way runs in several processes, which take
@@ -179,8 +179,8 @@ class Processes:
             print(f"FAILED: no capture was left at {capture}")
             return None
         target = capture.with_suffix(".json")
-        done = subprocess.run([self.options.xsp, "export", str(found[-1]), "-o", str(target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        print(f"  xsp export: {done.stdout.strip()}")
+        done = subprocess.run([self.options.export, str(found[-1]), str(target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        print(f"  {done.stdout.strip()}")
         return target if target.exists() else None
 
 
@@ -235,7 +235,7 @@ def reason_to_skip():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inject", metavar="LIBRARY")
-    parser.add_argument("--xsp", metavar="XSP")
+    parser.add_argument("--export", metavar="PROGRAM", help="makes a trace of a capture: PROGRAM FILE.xst TRACE.json")
     parser.add_argument("--folder", default="torch_compare", metavar="FOLDER", help="gets the traces")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=200)
@@ -248,8 +248,8 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
-    if not options.inject or not Path(options.inject).exists() or not options.xsp:
-        print(f"FAILED torch_compare: --inject and --xsp are needed, and {options.inject} has to exist")
+    if not options.inject or not Path(options.inject).exists() or not options.export:
+        print(f"FAILED torch_compare: --inject and --export are needed, and {options.inject} has to exist")
         return 1
     return driver(options)
 
