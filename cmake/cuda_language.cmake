@@ -29,7 +29,7 @@ if(XSIGMA_PROFILER_NO_CUDA_LANGUAGE)
   message(STATUS "xsigma_profiler: programs that need a CUDA compiler are left out: ${XSIGMA_PROFILER_NO_CUDA_LANGUAGE}")
 endif()
 
-# xsigma_add_cuda_program(<name> <source>...): with the library, and what the programs that need a device share (tests/device). Not part of all: device_programs.
+# xsigma_add_cuda_program(<name> <source>...): with the library, and what the programs that need a device share (tests/device).
 function(xsigma_add_cuda_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE xsigma::profiler Threads::Threads ${CMAKE_DL_LIBS})
