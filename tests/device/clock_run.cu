@@ -124,13 +124,13 @@ int checkPairs(const Capture& capture, const std::vector<HeldOutPair>& pairs) {
 int checkCalls(const std::vector<KinetoEvent>& events) {
   std::unordered_map<uint64_t, const KinetoEvent*> calls;
   for (const KinetoEvent& event : events) {
-    if (isCall(event)) calls.emplace(event.correlationId(), &event);  // the outer call comes first
+    if (isCall(event)) calls.emplace(correlationOf(event), &event);  // the outer call comes first
   }
   std::vector<int64_t> delays;
   uint64_t without_call = 0, early = 0;
   for (const KinetoEvent& event : events) {
     if (!isKernel(event)) continue;
-    const auto call = calls.find(event.correlationId());
+    const auto call = calls.find(correlationOf(event));
     if (call == calls.end()) {
       ++without_call;
       continue;
@@ -193,6 +193,7 @@ int run(std::chrono::seconds duration, const std::string& file) {
   Launcher launcher;
   ProfilerConfig config(ProfilerState::KINETO);
   config.experimental_config.capture.path = file;
+  config.experimental_config.expose_kineto_event_metadata = true;
   enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
   PairTaker pairs(kPairInterval);
   launcher.run(duration);

@@ -51,14 +51,14 @@ Recorded recordedIn(const ProfilerResult& result) {
   for (const KinetoEvent& event : result.events()) {
     if (isKernel(event)) {
       ++recorded.kernels[plainName(event.name())];
-      answered.insert(event.correlationId());
+      answered.insert(correlationOf(event));
     } else if (isCopyOrFill(event)) {
       ++recorded.transfers[plainName(event.name())];
     }
   }
   std::set<uint64_t> asked;  // a call of the runtime and the driver's inside it may have the same number
   for (const KinetoEvent& event : result.events()) {
-    if (isCall(event) && launches(event.name())) asked.insert(event.correlationId());
+    if (isCall(event) && launches(event.name())) asked.insert(correlationOf(event));
   }
   recorded.launch_calls = asked.size();
   for (const uint64_t correlation : asked) recorded.pending += answered.count(correlation) == 0 ? 1 : 0;
@@ -91,6 +91,7 @@ int run(uint64_t launches, const std::string& output) {
   prepareLaunches();
   ProfilerConfig config(ProfilerState::KINETO);
   config.experimental_config.profile_all_threads = true;
+  config.experimental_config.expose_kineto_event_metadata = true;
   enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
   const Launched launched = launchAll(LaunchPlan(launches));
   addMetadataJson("deviceTest", "{\"kernels\": " + jsonOf(launched.kernels) + ", \"transfers\": " + jsonOf(launched.transfers) +

@@ -128,7 +128,8 @@ Counts launchRounds(int rounds) {
 uint64_t crossings(const std::vector<KinetoEvent>& events) {
   std::map<std::pair<int, int64_t>, std::vector<std::pair<int64_t, int64_t>>> rows;
   for (const KinetoEvent& event : events) {
-    if (isKernel(event)) rows[{event.deviceIndex(), event.deviceResourceId()}].emplace_back(event.startNs(), event.endNs());
+    if (isKernel(event))
+      rows[{event.deviceIndex(), argument(event, "stream", event.deviceResourceId())}].emplace_back(event.startNs(), event.endNs());
   }
   uint64_t crossing = 0;
   for (auto& [row, spans] : rows) {
@@ -146,6 +147,7 @@ int run(int rounds, const std::string& output) {
   CUDA_OK(cudaFree(nullptr));
   ProfilerConfig config(ProfilerState::KINETO);
   config.experimental_config.enable_cuda_sync_events = true;
+  config.experimental_config.expose_kineto_event_metadata = true;
   enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
   const Counts launched = launchRounds(rounds);
   std::string json = "{\"kernels\": {";

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,17 @@ inline bool isCopyOrFill(const xsigma::profiler::KinetoEvent& event) {
 }
 inline bool isCall(const xsigma::profiler::KinetoEvent& event) {
   return typeOf(event) == libkineto::ActivityType::CUDA_RUNTIME || typeOf(event) == libkineto::ActivityType::CUDA_DRIVER;
+}
+
+// An integer argument of an event, such as "stream"; `otherwise` where there is none. Needs expose_kineto_event_metadata.
+inline int64_t argument(const xsigma::profiler::KinetoEvent& event, std::string_view key, int64_t otherwise) {
+  const std::string json = event.metadataJson();
+  const size_t at = json.find("\"" + std::string(key) + "\":");
+  return at != std::string::npos ? std::strtoll(json.c_str() + at + key.size() + 3, nullptr, 10) : otherwise;
+}
+// What a call and the work that it asked for have in common.
+inline uint64_t correlationOf(const xsigma::profiler::KinetoEvent& event) {
+  return static_cast<uint64_t>(argument(event, "correlation", static_cast<int64_t>(event.correlationId())));
 }
 
 // "void scale<int>(unsigned int*)" -> "scale<int>"; "Memcpy HtoD (Pinned -> Device)" -> "Memcpy HtoD"

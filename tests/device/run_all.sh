@@ -119,7 +119,7 @@ for log in "$work"/*.log; do printf '\n==== %s\n' "$(basename "$log")" && tail -
 keep "$work/conservation.json.gz" conservation.json.gz
 keep "$work/overlap.json.gz" overlap.json.gz
 keep "$work/torch/ours_0.json" torch_ours.json.gz
-keep "$work/torch/ours_0.xst" torch_ours.xst.gz
+for capture in "$work"/torch/ours_0*.xst; do keep "$capture" torch_ours.xst.gz; done  # a process id may be in its name
 keep "$work/torch/torch_0.json" torch_theirs.json.gz
 {
   cat "$work/machine.txt"
