@@ -74,7 +74,7 @@ test-minimal:
 	@cmake --build --preset minimal -j $(JOBS)
 
 format:
-	@git ls-files -co --exclude-standard -- '*.h' '*.cpp' | xargs clang-format -i
+	@git ls-files -co --exclude-standard -- '*.h' '*.cpp' '*.cu' | xargs clang-format -i
 
 clean:
 	rm -rf build

@@ -150,6 +150,7 @@ option(XSIGMA_PROFILER_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_
 option(XSIGMA_PROFILER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(XSIGMA_PROFILER_BUILD_CLI "Build the command line, xsp" ${PROJECT_IS_TOP_LEVEL})
 option(XSIGMA_PROFILER_INSTALL "Install the library with the project" ${PROJECT_IS_TOP_LEVEL})
+xsigma_profiler_option(XSIGMA_PROFILER_DEVICE_TESTS AUTO "Build the tests and benchmarks that a CUDA compiler is needed for: AUTO, ON or OFF" TRISTATE)
 option(XSIGMA_PROFILER_WERROR "Warnings are errors" OFF)
 
 set(XSIGMA_PROFILER_SANITIZE "" CACHE STRING "Sanitizers for everything built here: empty, address,undefined or thread")
