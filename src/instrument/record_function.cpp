@@ -111,6 +111,9 @@ uint64_t RecordFunction::handle() const noexcept { return active_ ? RecordFuncti
 void RecordFunction::setHandle(uint64_t handle) noexcept {
   if (active_) RecordFunctionState::of(*this).handle = handle;
 }
+uint64_t RecordFunction::beginTicks() const noexcept {
+  return active_ && RecordFunctionState::of(*this).recorded ? RecordFunctionState::of(*this).begin_ticks : 0;
+}
 int64_t RecordFunction::debugHandle() const noexcept { return active_ ? RecordFunctionState::of(*this).details.debug_handle : -1; }
 void RecordFunction::setDebugHandle(int64_t debug_handle) noexcept {
   if (active_) RecordFunctionState::of(*this).details.debug_handle = debug_handle;

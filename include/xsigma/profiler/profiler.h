@@ -16,6 +16,7 @@
 #include "xsigma/profiler/memory.h"
 #include "xsigma/profiler/observer.h"
 #include "xsigma/profiler/profiler_kineto.h"
+#include "xsigma/profiler/profiler_stubs.h"
 #include "xsigma/profiler/record.h"
 #include "xsigma/profiler/record_function.h"
 #include "xsigma/profiler/record_scope.h"

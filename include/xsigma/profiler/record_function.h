@@ -60,6 +60,8 @@ class XSIGMA_PROFILER_API RecordFunction {
   // Unique id of the range, the same as in the trace; 0 unless it is recorded or a callback needs ids.
   uint64_t handle() const noexcept;
   void setHandle(uint64_t handle) noexcept;
+  // When the recorded begin was, in ticks of the capture's clock: for end callbacks that tell of the range. 0 if it is not recorded.
+  uint64_t beginTicks() const noexcept;
   int64_t debugHandle() const noexcept;
   void setDebugHandle(int64_t debug_handle) noexcept;
 
