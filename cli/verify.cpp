@@ -86,6 +86,23 @@ void printLedger(const Ledger& ledger, bool all_threads) {
   if (ledger.threads_dropped != 0) std::printf("  %" PRIu64 " threads found no room in the thread table\n", ledger.threads_dropped);
 }
 
+void printDevice(const DeviceLedger& device) {
+  if (!device.watched) return;
+  std::printf("  device: %" PRIu64 " kernels launched = %" PRIu64 " recorded + %" PRIu64 " pending + %" PRIu64 " dropped; %" PRIu64 " copies and fills, %" PRIu64
+              " calls\n",
+              device.launched, device.kernels, device.pending, device.dropped, device.copies, device.calls);
+  for (size_t i = 0; i < kDeviceLossCauses; ++i) {
+    if (device.causes[i] != 0) std::printf("  %" PRIu64 " device records were dropped: %s\n", device.causes[i], toString(static_cast<DeviceLossCause>(i)));
+  }
+}
+
+// What the session had to say of its devices: which backend, or why there is none.
+void printWatched(const Capture& capture) {
+  for (const CaptureProperty& property : capture.properties()) {
+    if (property.key == "xsigmaDevices") std::printf("  devices asked for: %s\n", property.json.c_str());
+  }
+}
+
 int verify(const std::string& path, bool all_threads) {
   const Expected<Capture> capture = openCapture(path);
   if (!capture) {
@@ -98,6 +115,8 @@ int verify(const std::string& path, bool all_threads) {
   std::printf("%s: %s\n", path.c_str(), status == kExitCorrupt ? "corrupt" : status == kExitLoss ? "readable, with losses" : "whole");
   printInfo(capture->info());
   printLedger(ledger, all_threads);
+  printDevice(ledger.device);
+  printWatched(*capture);
   for (size_t i = 0; i < std::min(kDamagesShown, damages.size()); ++i) {
     std::printf("  damaged at byte %" PRIu64 ": %s\n", damages[i].offset, damages[i].what.c_str());
   }

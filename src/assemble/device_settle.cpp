@@ -28,6 +28,9 @@ using Queue = std::pair<int64_t, int64_t>;  // process and thread
 
 bool isSlice(DeviceRole role) { return role == DeviceRole::work || role == DeviceRole::note || role == DeviceRole::overhead || role == DeviceRole::call; }
 
+// Tells of others, and is no event.
+bool isSilent(DeviceRole role) { return role == DeviceRole::graph_node || role == DeviceRole::pending; }
+
 std::string_view keep(EventBatch& batch, std::string_view text) {
   char* const memory = reinterpret_cast<char*>(batch.memory->take((text.size() + 7) / 8));
   if (!text.empty()) std::memcpy(memory, text.data(), text.size());
@@ -111,7 +114,7 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
   for (const DeviceEvent& event : events_.all) {
     const DeviceRole role = event.activity.role;
     overhead |= role == DeviceRole::overhead;
-    if (role == DeviceRole::call || role == DeviceRole::graph_node || role == DeviceRole::overhead || (role == DeviceRole::memory && event.call != kNoEvent)) continue;
+    if (isSilent(role) || role == DeviceRole::call || role == DeviceRole::overhead || (role == DeviceRole::memory && event.call != kNoEvent)) continue;
     seen[{event.place.process_id, event.place.thread_id}] = true;
     devices[event.place.process_id] = true;
   }
@@ -145,7 +148,7 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
 void DeviceSettle::addPlaces(std::vector<Placed*>& places) {
   for (Annotation& annotation : annotations_) places.push_back(&annotation.place);
   for (DeviceEvent& event : events_.all) {
-    if (event.placed || event.activity.role == DeviceRole::graph_node) continue;
+    if (event.placed || isSilent(event.activity.role)) continue;
     if (event.activity.role == DeviceRole::memory && event.call != kNoEvent) continue;  // on the row of its call
     places.push_back(&event.place);
   }
@@ -157,7 +160,7 @@ void DeviceSettle::emit(EventBatch& batch, TraceTotals& totals, uint64_t& next_o
     done();
   }
   for (const DeviceEvent& event : events_.all) {
-    if (event.activity.role == DeviceRole::graph_node) continue;
+    if (isSilent(event.activity.role)) continue;
     emitEvent(event, batch, totals, next_ordinal++);
     done();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "assemble/start_order.h"
 
@@ -87,6 +88,20 @@ void findParents(EventTable& table) {
   }
 }
 
+// Work of a device is the child of the call that asked for it.
+void adoptWork(EventTable& table) {
+  std::unordered_map<uint64_t, uint32_t> calls;
+  const auto joins = [](const Entry& entry) { return (entry.event.flags & kEventOfBackend) != 0 && entry.details != nullptr && entry.details->flow_id != 0; };
+  for (uint32_t i = 0; i < table.entries.size(); ++i) {
+    if (joins(table.entries[i]) && table.entries[i].details->flow_start) calls.emplace(table.entries[i].event.id, i);
+  }
+  if (calls.empty()) return;
+  for (Entry& entry : table.entries) {
+    if (!joins(entry) || entry.details->flow_start) continue;
+    if (const auto found = calls.find(entry.event.id); found != calls.end()) entry.parent = found->second;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::chrono::nanoseconds deadline) {
@@ -102,6 +117,7 @@ std::shared_ptr<EventTable> tabulate(std::shared_ptr<const Trace> trace, std::ch
   fillEntries(*table, placesByStart(table->batches, events));
   deepenUnder(table->entries);
   findParents(*table);
+  adoptWork(*table);
   return table;
 }
 

@@ -97,7 +97,7 @@ bool decodeDevice(const RawRecord& record, DeviceRecord& to) noexcept {
   uint64_t kind = 0;
   const bool whole = takeSigned(left, start) && takeNumber(left, duration) && takeSigned(left, activity.process_id) && takeSigned(left, activity.thread_id) &&
                      takeNumber(left, activity.correlation) && takeNumber(left, activity.node) && takeNumber(left, activity.origin) && takeNumber(left, kind);
-  if (!whole || activity.role > DeviceRole::counter || activity.type >= libkineto::ActivityType::ENUM_COUNT) return false;
+  if (!whole || activity.role > DeviceRole::pending || activity.type >= libkineto::ActivityType::ENUM_COUNT) return false;
   activity.start = static_cast<uint64_t>(start) + (activity.clock == kHostClock ? record.ticks : 0);
   activity.end = activity.start + duration;
   activity.kind = static_cast<uint32_t>(kind);

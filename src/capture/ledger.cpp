@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "capture/device_codec.h"
+#include "capture/device_ledger.h"
 #include "capture/record_walk.h"
 #include "capture/source.h"
 
@@ -97,8 +99,10 @@ Ledger countLedger(const Capture::Source& source) {
   }
 
   Ledger ledger;
+  ledger.device = countDevices(source);
   for (size_t i = 0; i < counts.size(); ++i) {
     const ThreadTable& table = contents.tables.threads()[i];
+    if (isDeviceThread(table.info)) continue;
     ThreadLedger thread;
     thread.thread = table.info.thread;
     thread.system_id = table.info.system_id;

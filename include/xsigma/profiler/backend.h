@@ -26,6 +26,7 @@ enum class DeviceRole : uint8_t {
   memory,    // bytes taken on a device or given back; values are those of DeviceMemoryValue
   graph_node,  // a node was put into a graph, by this thread and at this time; `node` is its number, `origin` that of the node it was copied from
   counter,  // a sample: the first value is the bits of a double
+  pending,  // work that was asked for and is not over: a kernel without times
 };
 
 enum DeviceMemoryValue : uint32_t {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "xsigma/profiler/export.h"
@@ -40,12 +41,36 @@ struct ThreadLedger : ScopeCounts {
   std::string name;
 };
 
+// Where device records went that are not in the capture.
+enum class DeviceLossCause : uint8_t {
+  buffers_full,  // the vendor's library found no buffer for them
+  unreadable,    // of a kind or layout that is not known here
+  no_room,       // the capture was full
+};
+inline constexpr size_t kDeviceLossCauses = 3;
+
+XSIGMA_PROFILER_API const char* toString(DeviceLossCause cause) noexcept;
+
+// What devices were asked for. launched == kernels + pending + dropped.
+struct DeviceLedger {
+  uint64_t launched = 0;
+  uint64_t kernels = 0;  // that the capture has
+  uint64_t pending = 0;  // launched, and not over when the recording ended
+  std::vector<std::pair<std::string, uint64_t>> pending_names;  // of those whose name is known, sorted
+  uint64_t dropped = 0;  // records of any kind: what was lost does not say what it was
+  std::array<uint64_t, kDeviceLossCauses> causes{};
+  uint64_t copies = 0;  // copies and fills that the capture has
+  uint64_t calls = 0;   // into the vendor's library
+  bool watched = false;  // a device was watched at all
+};
+
 struct Ledger : ScopeCounts {
   std::vector<ThreadLedger> threads;
   uint64_t names_dropped = 0;  // scopes are there, their names found no room
+  DeviceLedger device;
   uint64_t threads_dropped = 0;  // threads that found no room in the thread table; their scopes count in the totals above
 
-  bool whole() const { return dropped == 0 && extras_dropped == 0 && names_dropped == 0; }
+  bool whole() const { return dropped == 0 && extras_dropped == 0 && names_dropped == 0 && device.dropped == 0; }
 };
 
 }  // namespace xsigma::profiler

@@ -67,11 +67,22 @@ std::string countsText(const ScopeCounts& counts) {
                      counts.attempted, counts.recorded, counts.unfinished, counts.dropped, counts.extras_dropped, causes);
 }
 
+std::string deviceText(const DeviceLedger& device) {
+  std::string causes;
+  for (size_t i = 0; i < kDeviceLossCauses; ++i) {
+    if (device.causes[i] == 0) continue;
+    fmt::format_to(std::back_inserter(causes), "{}\"{}\": {}", causes.empty() ? "" : ", ", toString(static_cast<DeviceLossCause>(i)), device.causes[i]);
+  }
+  return fmt::format("\"device\": {{\"launched\": {}, \"kernels\": {}, \"pending\": {}, \"dropped\": {}, \"causes\": {{{}}}, \"copies\": {}, \"calls\": {}}}, ",
+                     device.launched, device.kernels, device.pending, device.dropped, causes, device.copies, device.calls);
+}
+
 std::string ledgerText(const Ledger& ledger) {
   std::string out = "{" + countsText(ledger);
   fmt::format_to(std::back_inserter(out), ", \"names_dropped\": {}, \"threads_dropped\": {}, \"threads\": [", ledger.names_dropped,
                  ledger.threads_dropped);
   bool first = true;
+  if (ledger.device.watched) out.insert(1, deviceText(ledger.device));
   for (const ThreadLedger& thread : ledger.threads) {
     fmt::format_to(std::back_inserter(out), "{}\n  {{\"tid\": {}, \"name\": {}, {}}}", first ? "" : ",", thread.system_id, base::quoted(thread.name),
                    countsText(thread));
