@@ -80,7 +80,10 @@ keep() {
 }
 
 build_all() {
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DXSIGMA_PROFILER_DEVICE_TESTS=ON -DXSIGMA_PROFILER_BUILD_EXAMPLES=OFF &&
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -cd 0-9)
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DXSIGMA_PROFILER_DEVICE_TESTS=ON -DXSIGMA_PROFILER_BUILD_EXAMPLES=OFF \
+    -DCMAKE_CUDA_ARCHITECTURES="${capability:-native}" &&
     cmake --build "$build" --target device_programs -j "$(nproc)"
 }
 # Tests of a device that are not run by name below: of injection, of counters.
