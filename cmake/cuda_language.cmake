@@ -37,6 +37,6 @@ function(xsigma_add_cuda_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/device)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow>
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra,-Wshadow>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-restrict>)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()

@@ -89,12 +89,26 @@ Function* find(const char* name) {
 
 }  // namespace
 
-BareCollection::BareCollection(bool with_correlation) : with_correlation_(with_correlation) {
+BareCollection::BareCollection(Also also) : also_(also) {
   for (size_t i = 0; i < kBuffers; ++i) pool().free.push_back(newBuffer());
   CUPTI_CALL(cuptiActivityRegisterCallbacks, bufferRequested, bufferCompleted);
-  CUPTI_CALL(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  CUPTI_CALL(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
-  if (with_correlation) CUPTI_CALL(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  switchKinds(true);
+}
+
+void BareCollection::switchKinds(bool on) const {
+  std::vector<CUpti_ActivityKind> kinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME};
+  if (also_.correlation) kinds.push_back(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  if (also_.usual) {
+    kinds.insert(kinds.end(),
+                 {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_OVERHEAD});
+  }
+  for (const CUpti_ActivityKind kind : kinds) {
+    if (on) {
+      CUPTI_CALL(cuptiActivityEnable, kind);
+    } else {
+      CUPTI_CALL(cuptiActivityDisable, kind);
+    }
+  }
 }
 
 void BareCollection::push(uint64_t id) { CUPTI_CALL(cuptiActivityPushExternalCorrelationId, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id); }
@@ -107,9 +121,7 @@ void BareCollection::pop() {
 void BareCollection::stop() {
   if (!on_) return;
   on_ = false;
-  if (with_correlation_) CUPTI_CALL(cuptiActivityDisable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  CUPTI_CALL(cuptiActivityDisable, CUPTI_ACTIVITY_KIND_RUNTIME);
-  CUPTI_CALL(cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  switchKinds(false);
   CUPTI_CALL(cuptiActivityFlushAll, 1);
 }
 

@@ -8,8 +8,12 @@ namespace launch_cost {
 
 class BareCollection {
  public:
-  // Opens the library and switches the kinds on; with_correlation: records of external correlation as well. Ends the program with a reason if it cannot.
-  explicit BareCollection(bool with_correlation);
+  // Opens the library and switches the kinds on. Ends the program with a reason if it cannot.
+  struct Also {
+    bool correlation = false;  // records of external correlation
+    bool usual = false;        // what a session of ours records by default: driver calls, copies, fills, overhead
+  };
+  explicit BareCollection(Also also);
   ~BareCollection() { stop(); }
   BareCollection(const BareCollection&) = delete;
   BareCollection& operator=(const BareCollection&) = delete;
@@ -23,7 +27,9 @@ class BareCollection {
   uint64_t bytes() const;  // of records that came
 
  private:
-  bool with_correlation_;
+  void switchKinds(bool on) const;
+
+  Also also_;
   bool on_ = true;
 };
 

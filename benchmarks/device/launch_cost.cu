@@ -74,8 +74,8 @@ double measure(const Each& each, const std::function<void(const std::function<vo
 }
 constexpr uint64_t kMeasured = kSettle + kSamples * kLaunches;
 
-double measureBare(bool around_each, bool correlation) {
-  BareCollection bare(correlation);
+double measureBare(bool around_each, BareCollection::Also also) {
+  BareCollection bare(also);
   double during = 0;
   if (around_each) {
     during = measure(
@@ -85,7 +85,7 @@ double measureBare(bool around_each, bool correlation) {
           bare.pop();
         },
         plainly);
-  } else if (correlation) {
+  } else if (also.correlation) {
     during = measure(launchOne, [&](const std::function<void()>& batch) {
       bare.push(1);
       batch();
@@ -136,12 +136,16 @@ int measureHere(const std::string& way) {
   CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   launchBatches(kWarmUp, launchOne, plainly);
   const double before = measure(launchOne, plainly);
-  const double during = way == "none"          ? measure(launchOne, plainly)
-                        : way == "bare"        ? measureBare(false, false)
-                        : way == "bare_around" ? measureBare(false, true)
-                        : way == "bare_each"   ? measureBare(true, true)
-                        : way == "ours_around" ? measureOurs(false)
-                                               : measureOurs(true);
+  const std::map<std::string, std::function<double()>> ways = {
+      {"none", [] { return measure(launchOne, plainly); }},
+      {"bare", [] { return measureBare(false, {}); }},
+      {"bare_usual", [] { return measureBare(false, {.usual = true}); }},
+      {"bare_around", [] { return measureBare(false, {.correlation = true}); }},
+      {"bare_each", [] { return measureBare(true, {.correlation = true}); }},
+      {"ours_around", [] { return measureOurs(false); }},
+      {"ours_each", [] { return measureOurs(true); }},
+  };
+  const double during = ways.at(way)();
   const double after = measure(launchOne, plainly);
   std::printf("%.3f %.3f %.3f\n", before, during, after);
   return 0;
@@ -170,13 +174,15 @@ bool measureInProcess(const std::string& self, Way& way) {
 }
 
 int printFigure(const char* what, double value, double bar) {
-  std::printf("  %-72s %6.3f   bar %.2f%s\n", what, value, bar, value <= bar ? "" : "   MISSED");
-  return value <= bar ? 0 : 1;
+  const bool met = value >= 0 && value <= bar;  // below zero: noise is larger than what was measured
+  std::printf("  %-72s %6.3f   bar %.2f%s\n", what, value, bar, met ? "" : "   MISSED");
+  return met ? 0 : 1;
 }
 
 int measureAll(const std::string& self, int rounds) {
   std::vector<Way> ways = {{"none", "nothing recorded", {}, {}, {}},
                            {"bare", "bare CUPTI: kernel, runtime", {}, {}, {}},
+                           {"bare_usual", "bare CUPTI: kernel, runtime, driver, copies, fills, overhead", {}, {}, {}},
                            {"bare_around", "bare CUPTI: kernel, runtime, one correlation id around", {}, {}, {}},
                            {"bare_each", "bare CUPTI: kernel, runtime, a correlation id per launch", {}, {}, {}},
                            {"ours_around", "ours: {CPU, CUDA}, a scope around", {}, {}, {}},
@@ -187,19 +193,21 @@ int measureAll(const std::string& self, int rounds) {
     }
   }
   std::map<std::string, double> added;
-  std::printf("%-58s %10s %10s %18s %12s\n", "per launch, host", "before/ns", "added/ns", "(over rounds)", "after/before");
+  std::printf("%-66s %10s %10s %18s %12s\n", "per launch, host", "before/ns", "added/ns", "(over rounds)", "after/before");
   for (const Way& way : ways) {
     added[way.name] = medianOf(way.added);
     const auto [least, most] = std::minmax_element(way.added.begin(), way.added.end());
-    std::printf("%-58s %10.0f %10.0f %8.0f .. %6.0f %12.3f\n", way.what, medianOf(way.before), added[way.name], *least, *most,
+    std::printf("%-66s %10.0f %10.0f %8.0f .. %6.0f %12.3f\n", way.what, medianOf(way.before), added[way.name], *least, *most,
                 medianOf(way.after_ratio));
   }
   int missed = printFigure("ours - none over bare - none, one id or scope around", added["ours_around"] / added["bare_around"], kCostBar);
   missed += printFigure("ours - none over bare - none, an id or scope per launch", added["ours_each"] / added["bare_each"], kCostBar);
-  missed += printFigure("after stop over before start, a scope around", medianOf(ways[4].after_ratio), kAfterBar);
-  missed += printFigure("after stop over before start, a scope per launch", medianOf(ways[5].after_ratio), kAfterBar);
+  missed += printFigure("after stop over before start, a scope around", medianOf(ways[5].after_ratio), kAfterBar);
+  missed += printFigure("after stop over before start, a scope per launch", medianOf(ways[6].after_ratio), kAfterBar);
   std::printf("  %-72s %6.3f\n", "for comparison: ours, a scope around, over bare without correlation",
               added["ours_around"] / added["bare"]);
+  std::printf("  %-72s %6.3f\n", "for comparison: the same over bare with all kinds that ours records",
+              added["ours_around"] / added["bare_usual"]);
   std::printf("%s launch cost\n", missed == 0 ? "ok" : "FAILED");
   return missed == 0 ? 0 : device_tests::kFailed;
 }

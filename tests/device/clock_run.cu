@@ -51,6 +51,7 @@ class Launcher {
   }
 
   void run(std::chrono::seconds duration) {
+    own_.before_launch.reserve(static_cast<size_t>(duration / kLaunchInterval + kBurst * (duration / kBurstInterval + 1)));
     const auto start = std::chrono::steady_clock::now();
     auto next = start;
     auto next_burst = start + kBurstInterval;

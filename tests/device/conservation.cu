@@ -111,7 +111,7 @@ int run(uint64_t launches, const std::string& output) {
       static_cast<unsigned long long>(missing_transfers), static_cast<unsigned long long>(dropped),
       static_cast<unsigned long long>(recorded.launch_calls));
   if (missing != 0 || missing_transfers != 0) ++failures;  // the device was waited for: nothing may be pending
-  if (dropped != 0) ++failures;
+  if (dropped != 0 || !ledger.whole()) ++failures;
   if (!result->complete()) {
     std::printf("FAILED: the trace is not complete\n");
     ++failures;

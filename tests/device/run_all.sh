@@ -4,7 +4,7 @@
 #   tests/device/run_all.sh OUT [--clock SECONDS] [--total SECONDS] [--build FOLDER] [--only "STEP..."]
 #
 # OUT gets at most eight files: a summary, the logs, traces. Nothing stops at the first failure; the clock run comes last and is cut short rather than the
-# rest, and says so. Steps: conservation links overlap overlap_check launch_cost torch extras clock. Exit status: how many steps failed.
+# rest, and says so. Steps: conservation links overlap overlap_check launch_cost torch extras counters clock. Exit status: how many steps failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -80,7 +80,10 @@ keep() {
 }
 
 build_all() {
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DXSIGMA_PROFILER_DEVICE_TESTS=ON -DXSIGMA_PROFILER_BUILD_EXAMPLES=OFF &&
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -cd 0-9)
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DXSIGMA_PROFILER_DEVICE_TESTS=ON -DXSIGMA_PROFILER_BUILD_EXAMPLES=OFF \
+    -DCMAKE_CUDA_ARCHITECTURES="${capability:-native}" &&
     cmake --build "$build" --target device_programs -j "$(nproc)"
 }
 # Tests of a device that are not run by name below: of injection, of counters.
@@ -109,6 +112,7 @@ step launch_cost 90 "$build/benchmarks/device/launch_cost"
 inject=$(find "$build" -name 'libxsp_inject.so' -print -quit 2>/dev/null)
 tail_lines=40 step torch 150 python3 -B tests/device/torch_compare.py --rounds 2 --inject "${inject:-libxsp_inject.so}" --export "$programs/device_export" --folder "$work/torch"
 step extras 90 bash -c extras
+step counters 60 env OUT="$work/probe" sh tests/device/counters_probe.sh
 possible=$(($(left) - 30))
 seconds=$clock
 [ "$possible" -lt "$clock" ] && seconds=$possible
