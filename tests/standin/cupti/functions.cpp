@@ -86,7 +86,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(uint64_t (*clock)())
 CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record) {
   return Library::get().nextRecord(buffer, valid, record);
 }
-CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t) { return Library::get().flush(); }
+CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) { return Library::get().flush((flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0); }
 CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t) { return Library::get().initialised(); }
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) { return Library::get().takeDropped(dropped); }
 

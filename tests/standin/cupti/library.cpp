@@ -114,12 +114,13 @@ CUptiResult Library::enable(CUpti_ActivityKind kind, bool on) {
 }
 
 CUptiResult Library::enableCall(CUpti_ActivityKind kind, CUpti_CallbackId cbid, bool on) {
-  const uint64_t at = now();
   const std::lock_guard lock(mutex_);
   if (behaviour_.no_driver) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (on && enabled_at_ == 0) enabled_at_ = at;
-  (on ? calls_on_ : calls_off_).insert({kind, cbid});
-  (on ? calls_off_ : calls_on_).erase({kind, cbid});
+  if (on) {
+    calls_off_.erase({kind, cbid});
+  } else {
+    calls_off_.insert({kind, cbid});
+  }
   return CUPTI_SUCCESS;
 }
 
@@ -166,13 +167,18 @@ CUptiResult Library::nextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** 
   return CUPTI_SUCCESS;
 }
 
-CUptiResult Library::flush() {
+CUptiResult Library::flush(bool forced) {
   if (const CUptiResult result = initialised(); result != CUPTI_SUCCESS) return result;
   std::vector<std::vector<uint8_t>> due;
   {
     const std::lock_guard lock(mutex_);
     ++seen_.flushes;
-    if (!late_.empty() && --late_flushes_ <= 0) due.swap(late_);
+    seen_.forced_flushes += forced;
+    const bool is_done = --late_flushes_ <= 0;
+    if (is_done || forced) due.swap(late_);
+    for (std::vector<uint8_t>& record : due) {
+      if (!is_done) withoutTimes(record);
+    }
   }
   for (const std::vector<uint8_t>& record : due) write(record);
   std::optional<Buffer> buffer;
@@ -193,7 +199,7 @@ CUptiResult Library::takeDropped(size_t* dropped) {
 }
 
 CUptiResult Library::finalize() {
-  flush();
+  flush(true);
   const std::lock_guard lock(mutex_);
   if (behaviour_.no_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   ++seen_.finalized;
@@ -201,7 +207,6 @@ CUptiResult Library::finalize() {
   seen_.subscribed = seen_.timestamp_callback = seen_.event_timestamps = seen_.system_thread_ids = false;
   callback_ = nullptr;
   callbacks_on_.clear();
-  calls_on_.clear();
   calls_off_.clear();
   requested_ = nullptr;
   completed_ = nullptr;

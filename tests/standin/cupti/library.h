@@ -39,7 +39,7 @@ class Library {
   CUptiResult registerBuffers(CUpti_BuffersCallbackRequestFunc requested, CUpti_BuffersCallbackCompleteFunc completed);
   CUptiResult registerClock(uint64_t (*clock)());
   CUptiResult nextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record);
-  CUptiResult flush();
+  CUptiResult flush(bool forced);
   CUptiResult takeDropped(size_t* dropped);
   CUptiResult finalize();
   uint64_t now();
@@ -65,6 +65,7 @@ class Library {
   bool isWanted(const std::vector<uint8_t>& record);
   std::vector<uint8_t> rewritten(const uint8_t* record, size_t bytes, const Play& play, const Times& times) const;
   Times timesOf(const Play& play);
+  static void withoutTimes(std::vector<uint8_t>& record);
   void tellOfNodes(uint32_t part);
   void write(const std::vector<uint8_t>& record);
   void complete(Buffer buffer, bool on_another_thread);
@@ -76,7 +77,7 @@ class Library {
   CUpti_CallbackFunc callback_ = nullptr;
   void* callback_data_ = nullptr;
   std::set<std::pair<uint32_t, CUpti_CallbackId>> callbacks_on_;
-  std::set<std::pair<uint32_t, CUpti_CallbackId>> calls_on_, calls_off_;  // by kind
+  std::set<std::pair<uint32_t, CUpti_CallbackId>> calls_off_;  // by kind
   CUpti_BuffersCallbackRequestFunc requested_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc completed_ = nullptr;
   uint64_t (*clock_)() = nullptr;

@@ -47,7 +47,7 @@ bool Library::isWanted(const std::vector<uint8_t>& record) {
   const bool enabled = seen_.enabled_kinds.count(kind) != 0;
   if (kind != CUPTI_ACTIVITY_KIND_RUNTIME && kind != CUPTI_ACTIVITY_KIND_DRIVER) return enabled;
   const std::pair call{kind, valueAt<uint32_t>(record, offsetof(CUpti_ActivityAPI, cbid))};
-  return (enabled && calls_off_.count(call) == 0) || calls_on_.count(call) != 0;
+  return enabled && calls_off_.count(call) == 0;  // that a call is enabled gives no record of it unless its kind is
 }
 
 std::vector<uint8_t> Library::rewritten(const uint8_t* record, size_t bytes, const Play& play, const Times& times) const {
@@ -68,6 +68,10 @@ std::vector<uint8_t> Library::rewritten(const uint8_t* record, size_t bytes, con
   }
   if (fields.work) result.resize(result.size() + behaviour_.longer_by, 0xEE);
   return result;
+}
+
+void Library::withoutTimes(std::vector<uint8_t>& record) {
+  for (const size_t at : fieldsOf(kindOf(record)).times) putAt(record, at, uint64_t{0});
 }
 
 // A node is its number, so that cuptiGetGraphNodeId can tell it.

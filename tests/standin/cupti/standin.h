@@ -35,7 +35,8 @@ struct Play {
       false;  // stretched onto the time since kinds were first enabled, in the clock that was registered; otherwise as recorded
   std::map<uint32_t, uint32_t> ids{};  // of processes and threads: recorded → to be said instead
   uint32_t unknown_records = 0;        // so many of a kind that no one knows come first
-  int late_flushes = 0;  // records of work come only with the flush of this number, counted from the play on; 0 = with the others
+  // The device is not done with its work: the records of it come with that many flushes. With a forced one they come at once, without times.
+  int late_flushes = 0;
   int repeat = 1;
 };
 // What the program did: graph nodes are told to the subscriber, records of the kinds that are enabled go into buffers. Full ones are completed on
@@ -57,6 +58,7 @@ struct Seen {
   int buffers_refused = 0;
   int buffers_out = 0;  // given, not completed yet
   int flushes = 0;
+  int forced_flushes = 0;
   int finalized = 0;
   size_t records_written = 0;
   size_t records_dropped = 0;  // ever
