@@ -106,6 +106,8 @@ CUptiResult Library::enable(CUpti_ActivityKind kind, bool on) {
   if (on) {
     if (seen_.enabled_kinds.empty() && enabled_at_ == 0) enabled_at_ = at;
     seen_.enabled_kinds.insert(kind);
+    std::erase_if(calls_off_,
+                  [&](const auto& call) { return call.first == static_cast<uint32_t>(kind); });  // a kind comes with all its calls
     seen_.ever_enabled_kinds.insert(kind);
   } else {
     seen_.enabled_kinds.erase(kind);
@@ -169,24 +171,19 @@ CUptiResult Library::nextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** 
 
 CUptiResult Library::flush(bool forced) {
   if (const CUptiResult result = initialised(); result != CUPTI_SUCCESS) return result;
-  std::vector<std::vector<uint8_t>> due;
+  std::vector<Buffer> due;
   {
     const std::lock_guard lock(mutex_);
     ++seen_.flushes;
     seen_.forced_flushes += forced;
     const bool is_done = --late_flushes_ <= 0;
-    if (is_done || forced) due.swap(late_);
-    for (std::vector<uint8_t>& record : due) {
-      if (!is_done) withoutTimes(record);
+    if (is_done || forced) due.swap(waiting_);
+    if (filling_ && (is_done || forced || filling_->undone.empty())) due.push_back(*std::exchange(filling_, std::nullopt));
+    for (Buffer& buffer : due) {
+      if (!is_done) withoutTimes(buffer);
     }
   }
-  for (const std::vector<uint8_t>& record : due) write(record);
-  std::optional<Buffer> buffer;
-  {
-    const std::lock_guard lock(mutex_);
-    buffer.swap(filling_);
-  }
-  if (buffer) complete(*buffer, false);
+  for (const Buffer& buffer : due) complete(buffer, false);
   return CUPTI_SUCCESS;
 }
 
@@ -215,7 +212,7 @@ CUptiResult Library::finalize() {
   return CUPTI_SUCCESS;
 }
 
-void Library::complete(Buffer buffer, bool on_another_thread) {
+void Library::complete(const Buffer& buffer, bool on_another_thread) {
   CUpti_BuffersCallbackCompleteFunc completed = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -238,7 +235,8 @@ void Library::write(const std::vector<uint8_t>& record) {
     const std::lock_guard lock(mutex_);
     const bool no_room = filling_ && (filling_->used + record.size() > filling_->size ||
                                       (filling_->max_records != 0 && filling_->records == filling_->max_records));
-    if (no_room) full.swap(filling_);
+    if (no_room) full = std::exchange(filling_, std::nullopt);
+    if (full && !full->undone.empty() && late_flushes_ > 0) waiting_.push_back(*std::exchange(full, std::nullopt));
   }
   if (full) complete(*full, true);
 
@@ -262,6 +260,7 @@ void Library::write(const std::vector<uint8_t>& record) {
     ++seen_.records_dropped;
     return;
   }
+  if (late_flushes_ > 0 && isWork(record)) filling_->undone.push_back(filling_->used);
   std::memcpy(filling_->bytes + filling_->used, record.data(), record.size());
   filling_->used += record.size();
   ++filling_->records;

@@ -54,6 +54,7 @@ class Library {
     size_t used = 0;
     size_t records = 0;
     size_t max_records = 0;
+    std::vector<size_t> undone;  // where records are of work that the device is not done with
   };
   struct Times {
     bool as_recorded = true;
@@ -65,10 +66,11 @@ class Library {
   bool isWanted(const std::vector<uint8_t>& record);
   std::vector<uint8_t> rewritten(const uint8_t* record, size_t bytes, const Play& play, const Times& times) const;
   Times timesOf(const Play& play);
-  static void withoutTimes(std::vector<uint8_t>& record);
+  static bool isWork(const std::vector<uint8_t>& record);
+  static void withoutTimes(Buffer& buffer);
   void tellOfNodes(uint32_t part);
   void write(const std::vector<uint8_t>& record);
-  void complete(Buffer buffer, bool on_another_thread);
+  void complete(const Buffer& buffer, bool on_another_thread);
 
   std::mutex mutex_;
   Behaviour behaviour_;
@@ -85,7 +87,7 @@ class Library {
   std::optional<Buffer> filling_;
   size_t dropped_ = 0;
   std::map<uint32_t, size_t> bytes_of_kind_;
-  std::vector<std::vector<uint8_t>> late_;
+  std::vector<Buffer> waiting_;  // full, but with work that is not done
   int late_flushes_ = 0;
 };
 

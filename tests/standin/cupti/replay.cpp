@@ -70,8 +70,14 @@ std::vector<uint8_t> Library::rewritten(const uint8_t* record, size_t bytes, con
   return result;
 }
 
-void Library::withoutTimes(std::vector<uint8_t>& record) {
-  for (const size_t at : fieldsOf(kindOf(record)).times) putAt(record, at, uint64_t{0});
+bool Library::isWork(const std::vector<uint8_t>& record) { return fieldsOf(kindOf(record)).work; }
+
+void Library::withoutTimes(Buffer& buffer) {
+  for (const size_t record : buffer.undone) {
+    uint32_t kind = 0;
+    std::memcpy(&kind, buffer.bytes + record, sizeof kind);
+    for (const size_t at : fieldsOf(kind).times) std::memset(buffer.bytes + record + at, 0, sizeof(uint64_t));
+  }
 }
 
 // A node is its number, so that cuptiGetGraphNodeId can tell it.
@@ -114,14 +120,8 @@ void Library::play(const Play& play) {
       for (size_t at = 0; buffer.part == play.part && at < buffer.offsets.size(); ++at) {
         const size_t begin = buffer.offsets[at];
         const size_t end = at + 1 < buffer.offsets.size() ? buffer.offsets[at + 1] : buffer.bytes.size();
-        std::vector<uint8_t> record = rewritten(buffer.bytes.data() + begin, end - begin, play, times);
-        if (!isWanted(record)) continue;
-        if (play.late_flushes > 0 && fieldsOf(kindOf(record)).work) {
-          const std::lock_guard lock(mutex_);
-          late_.push_back(std::move(record));
-        } else {
-          write(record);
-        }
+        const std::vector<uint8_t> record = rewritten(buffer.bytes.data() + begin, end - begin, play, times);
+        if (isWanted(record)) write(record);
       }
     }
   }

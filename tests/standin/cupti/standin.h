@@ -35,7 +35,8 @@ struct Play {
       false;  // stretched onto the time since kinds were first enabled, in the clock that was registered; otherwise as recorded
   std::map<uint32_t, uint32_t> ids{};  // of processes and threads: recorded → to be said instead
   uint32_t unknown_records = 0;        // so many of a kind that no one knows come first
-  // The device is not done with its work: the records of it come with that many flushes. With a forced one they come at once, without times.
+  // The device is not done with its work before so many flushes: buffers with records of work stay out until then. A forced flush gets them at once, the
+  // records without times.
   int late_flushes = 0;
   int repeat = 1;
 };
