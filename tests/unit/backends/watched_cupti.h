@@ -30,7 +30,7 @@ class WatchedCupti : public ::testing::Test {
                           Type::CUDA_DRIVER,       Type::CUDA_SYNC,  Type::CUDA_EVENT, Type::OVERHEAD};
     request.memory = true;
     request.process_id = getpid();
-    request.host_ticks = [] noexcept { return ticks; };
+    request.host_ticks = []() noexcept { return ticks; };
   }
 
   void start() {
