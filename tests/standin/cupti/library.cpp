@@ -230,6 +230,7 @@ void Library::complete(const Buffer& buffer, bool on_another_thread) {
 }
 
 void Library::write(const std::vector<uint8_t>& record) {
+  const std::lock_guard one_by_one(writing_);
   std::optional<Buffer> full;
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Library: the state behind CUPTI's functions. Its lock is never held while a callback of the client runs.
+// Library: the state behind CUPTI's functions. The lock that they take is never held while a callback of the client runs.
 #pragma once
 
 #include <cupti_activity.h>
@@ -72,6 +72,7 @@ class Library {
   void write(const std::vector<uint8_t>& record);
   void complete(const Buffer& buffer, bool on_another_thread);
 
+  std::mutex writing_;  // one record after another, callbacks for buffers included
   std::mutex mutex_;
   Behaviour behaviour_;
   Recording recording_;
