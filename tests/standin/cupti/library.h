@@ -25,6 +25,8 @@ class Library {
   bool load(const std::string& path, std::string* why);
   const Recording& recording() const { return recording_; }
   void play(const Play& play);
+  // Of nodes that were captured, and of copies of them.
+  void tellOfNodes(uint32_t part, bool captured, bool copied);
   void call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const char* function);
   Seen seen();
 
@@ -68,7 +70,6 @@ class Library {
   Times timesOf(const Play& play);
   static bool isWork(const std::vector<uint8_t>& record);
   static void withoutTimes(Buffer& buffer);
-  void tellOfNodes(uint32_t part);
   void write(const std::vector<uint8_t>& record);
   void complete(const Buffer& buffer, bool on_another_thread);
 

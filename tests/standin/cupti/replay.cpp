@@ -81,7 +81,9 @@ void Library::withoutTimes(Buffer& buffer) {
 }
 
 // A node is its number, so that cuptiGetGraphNodeId can tell it.
-void Library::tellOfNodes(uint32_t part) {
+void Library::tellOfNodes(uint32_t part, bool captured, bool copied) {
+  std::set<uint64_t> origins;
+  for (const recording::NodeEvent& node : recording_.nodes) origins.insert(node.origin);
   for (const recording::NodeEvent& node : recording_.nodes) {
     const CUpti_CallbackId cbid = node.cloned != 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED;
     CUpti_CallbackFunc callback = nullptr;
@@ -93,7 +95,7 @@ void Library::tellOfNodes(uint32_t part) {
       if (on) callback = callback_;
       data = callback_data_;
     }
-    if (node.part != part || callback == nullptr) continue;
+    if (node.part != part || callback == nullptr || !(origins.count(node.node) != 0 ? captured : copied)) continue;
     CUpti_GraphData graph{};
     graph.node = reinterpret_cast<CUgraphNode>(node.node);
     graph.originalNode = reinterpret_cast<CUgraphNode>(node.origin);
@@ -115,7 +117,7 @@ void Library::play(const Play& play) {
     if (isWanted(unknown)) write(unknown);
   }
   for (int round = 0; round < play.repeat; ++round) {
-    tellOfNodes(play.part);
+    if (play.graph_nodes) tellOfNodes(play.part, true, true);
     for (const RecordedBuffer& buffer : recording_.buffers) {
       for (size_t at = 0; buffer.part == play.part && at < buffer.offsets.size(); ++at) {
         const size_t begin = buffer.offsets[at];

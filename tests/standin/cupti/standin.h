@@ -38,11 +38,16 @@ struct Play {
   // The device is not done with its work before so many flushes: buffers with records of work stay out until then. A forced flush gets them at once, the
   // records without times.
   int late_flushes = 0;
+  bool graph_nodes = true;  // told of first; false: captureGraph and instantiateGraph did it
   int repeat = 1;
 };
 // What the program did: graph nodes are told to the subscriber, records of the kinds that are enabled go into buffers. Full ones are completed on
 // another thread.
 void play(const Play& play);
+
+// The program captures the graph of a part, and makes something of it that can be launched: the subscriber is told of the nodes, on this thread.
+void captureGraph(uint32_t part = 0);
+void instantiateGraph(uint32_t part = 0);
 
 // The program calls a function of CUDA: the subscriber is told, on this thread, if it asked for it.
 void call(uint32_t domain, uint32_t cbid, const char* function);
