@@ -117,7 +117,9 @@ void DeviceEvents::assignGuests(const std::vector<TraceRow>& rows, const std::ve
 void DeviceEvents::linkNodes() {
   std::unordered_map<uint64_t, uint32_t> made;  // node → the event that tells of it
   for (uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].activity.role == DeviceRole::graph_node) made.emplace(all[i].activity.node, i);
+    if (all[i].activity.role != DeviceRole::graph_node) continue;
+    const auto [entry, fresh] = made.emplace(all[i].activity.node, i);
+    if (!fresh && all[i].activity.origin != 0) entry->second = i;  // a copy is told of twice: that it was made, then what of
   }
   if (made.empty()) return;
   for (DeviceEvent& event : all) {

@@ -1,0 +1,158 @@
+// What goes wrong on the way is counted, and costs nothing else.
+#include <cupti_activity.h>
+
+#include <chrono>
+#include <thread>
+
+#include "watched_cupti.h"
+
+namespace xsigma::profiler::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kWork = 55 + 6 + 8;  // in one play
+
+class CuptiLosses : public WatchedCupti {
+ protected:
+  static size_t workWritten() {
+    auto written = standin::seen().written_by_kind;
+    return written[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] + written[CUPTI_ACTIVITY_KIND_MEMCPY] + written[CUPTI_ACTIVITY_KIND_MEMSET];
+  }
+  bool arrives(size_t work, std::chrono::milliseconds patience = 10s) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (output->of(DeviceRole::work).size() < work) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(2ms);
+    }
+    return true;
+  }
+};
+
+TEST_F(CuptiLosses, RecordsThatFindNoBufferAreCounted) {
+  request.buffer_bytes = 1;  // as little as there can be
+  request.activities = {Type::CONCURRENT_KERNEL, Type::GPU_MEMCPY, Type::GPU_MEMSET};
+  request.memory = false;
+  start();
+  output->close(true);  // nobody reads, so buffers run out
+  standin::play({.repeat = 60});
+  const standin::Seen full = standin::seen();
+  EXPECT_GT(full.buffers_refused, 0);
+  EXPECT_GT(full.records_dropped, 1000u);
+  output->close(false);
+  ASSERT_TRUE(arrives(100));
+  std::this_thread::sleep_for(600ms);  // the worker has caught up
+  const size_t dropped = standin::seen().records_dropped;
+  standin::play({});
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(standin::seen().records_dropped, dropped) << "when there are buffers again, recording goes on";
+  EXPECT_EQ(output->lossOf(DeviceLoss::buffers_full), dropped);
+  EXPECT_EQ(output->of(DeviceRole::work).size(), workWritten()) << "and nothing else is lost";
+}
+
+TEST_F(CuptiLosses, KindsThatNobodyKnowsAreCountedAndSkipped) {
+  watch({.unknown_records = 3});
+  EXPECT_EQ(output->lossOf(DeviceLoss::unreadable), 3u);
+  EXPECT_EQ(output->properties()["xsigmaUnreadRecordKinds"], R"({"250": 3})");
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, WorkThatEndsAfterTheStopIsWaitedFor) {
+  watch({.late_flushes = 4});
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+  EXPECT_EQ(standin::seen().forced_flushes - standin::seen().finalized, 0) << "forcing would take the times away";
+}
+
+TEST_F(CuptiLosses, WorkThatDoesNotEndIsNoLossAndHasNoTimes) {
+  start();
+  standin::play({.late_flushes = 1 << 20});
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(output->of(DeviceRole::work).size(), 0u);
+  EXPECT_FALSE(output->of(DeviceRole::call).empty());
+  EXPECT_EQ(output->lossOf(DeviceLoss::buffers_full), 0u);
+  EXPECT_EQ(standin::seen().buffers_out, 0);
+}
+
+TEST_F(CuptiLosses, RecordsComeWhileTheRunGoesOn) {
+  start();
+  standin::play({});
+  EXPECT_TRUE(arrives(kWork)) << "so that a kill loses little";
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, NothingIsRecordedWhileCollectingIsOff) {
+  start();
+  run->setCollecting(false);
+  standin::play({});
+  EXPECT_TRUE(standin::seen().enabled_kinds.empty());
+  run->setCollecting(true);
+  standin::play({});
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, WhatWasRecordedBeforeCollectingWentOffIsKept) {
+  start();
+  standin::play({});
+  run->setCollecting(false);
+  standin::play({});
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, NothingIsLeftSwitchedOn) {
+  start();
+  EXPECT_TRUE(standin::seen().subscribed);
+  EXPECT_TRUE(standin::seen().system_thread_ids);
+  EXPECT_FALSE(standin::seen().enabled_kinds.empty());
+  standin::play({});
+  EXPECT_TRUE(finish());
+  const standin::Seen after = standin::seen();
+  EXPECT_TRUE(after.enabled_kinds.empty());
+  EXPECT_FALSE(after.subscribed);
+  EXPECT_FALSE(after.event_timestamps);
+  EXPECT_EQ(after.buffers_out, 0);
+  EXPECT_EQ(after.finalized, 1) << "so that launches cost what they did before";
+}
+
+TEST_F(CuptiLosses, ARunThatIsThrownAwayLeavesNothingSwitchedOnEither) {
+  start();
+  standin::play({});
+  run.reset();
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (standin::seen().subscribed && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(2ms);
+  EXPECT_TRUE(standin::seen().enabled_kinds.empty());
+  EXPECT_FALSE(standin::seen().subscribed);
+}
+
+TEST_F(CuptiLosses, ASecondRunIsAsGoodAsTheFirst) {
+  watch();
+  output = std::make_shared<KeptOutput>();
+  watch();
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+  EXPECT_EQ(output->of(DeviceRole::graph_node).size(), 12u);
+}
+
+TEST_F(CuptiLosses, PreparingRecordsNothing) {
+  const Status prepared = backend->prepare(request);
+  ASSERT_TRUE(prepared) << prepared.message();
+  EXPECT_TRUE(standin::seen().enabled_kinds.empty());
+  standin::play({});
+  watch();
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+  EXPECT_EQ(output->properties().count("xsigmaDeviceWarmup"), 1u) << "what it took is told";
+}
+
+TEST_F(CuptiLosses, SeveralThreadsMayFillBuffersAtOnce) {
+  start();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) threads.emplace_back([] { standin::play({.repeat = 5}); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(output->of(DeviceRole::work).size(), 20 * kWork);
+  EXPECT_EQ(output->lossOf(DeviceLoss::buffers_full), 0u);
+}
+
+}  // namespace
+}  // namespace xsigma::profiler::testing
