@@ -32,8 +32,10 @@ class CounterRun {
   // for each other here, and every so many of them what was counted is decoded.
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept = 0;
 
+  // Waits for the device where ranges are counted: what runs then belongs to the range that ends.
   virtual void setCollecting(bool on) noexcept = 0;
-  // Nothing is counted from now on. Returns at once.
+  // Nothing is counted from now on; returns at once. A range over the session ends as soon as the device lets it: what the program launches
+  // in that moment may be in it.
   virtual void stop() noexcept = 0;
   // After stop(). False: the deadline came first; then what was on its way is counted as lost, and nothing is put later.
   virtual bool drain(std::chrono::steady_clock::time_point deadline) noexcept = 0;

@@ -25,22 +25,31 @@ bool knows(const CounterApi& api, const MetricPlan& plan, const std::string& met
   return host && host->add({metric}) == CUPTI_SUCCESS && host->schedule(config, passes) == CUPTI_SUCCESS;
 }
 
+// A base may have a dot of its own ("TriageCompute.sm__throughput"); what follows it begins with one.
+size_t baseLength(const std::string& metric, const std::vector<std::string>& bases) {
+  size_t length = 0;
+  for (const std::string& base : bases) {
+    const bool begins = metric.compare(0, base.size(), base) == 0 && (metric.size() == base.size() || metric[base.size()] == '.');
+    if (begins) length = std::max(length, base.size());
+  }
+  return length;
+}
+
 // "sm__ctas_lunched.sum is not known; near are sm__ctas_launched.sum, …"
 std::string describeUnknown(const MetricHost& host, const std::string& metric) {
-  const size_t dot = metric.find('.');
-  const std::string base = metric.substr(0, dot);
   const std::vector<std::string> bases = host.baseNames();
-  if (std::find(bases.begin(), bases.end(), base) != bases.end()) {
+  if (const size_t length = baseLength(metric, bases); length > 0) {
+    const std::string base = metric.substr(0, length);
+    const std::string suffix = length == metric.size() ? ".sum" : metric.substr(length);
     std::vector<std::string> complete;
-    const std::vector<std::string> suffixes = host.suffixes(base);
-    const std::string suffix = dot == std::string::npos ? ".sum" : metric.substr(dot);
-    for (const std::string& near : nearNames(suffix, suffixes, kShownNames)) complete.push_back(base + near);
-    if (complete.empty()) return fmt::format("\"{}\" is a metric that cannot be counted here", metric);
+    for (const std::string& near : nearNames(suffix, host.suffixes(base), kShownNames)) complete.push_back(base + near);
+    if (complete.empty()) return fmt::format("\"{}\" cannot be counted that way", metric);
     return fmt::format("\"{}\" is not complete, or ends wrongly: {}", metric, fmt::join(complete, ", "));
   }
-  std::vector<std::string> near = nearNames(base, bases, kShownNames);
-  const std::string suffix = dot == std::string::npos ? ".sum" : metric.substr(dot);
-  for (std::string& name : near) name += suffix;
+  const size_t unit = metric.find("__");
+  const size_t dot = metric.find('.', unit == std::string::npos ? 0 : unit);
+  std::vector<std::string> near = nearNames(metric.substr(0, dot), bases, kShownNames);
+  for (std::string& name : near) name += dot == std::string::npos ? ".sum" : metric.substr(dot);
   return fmt::format("\"{}\" is not known; near are {}", metric, fmt::join(near, ", "));
 }
 
@@ -65,7 +74,8 @@ Status schedule(const CounterApi& api, MetricPlan& plan) {
     return {StatusCode::invalid_argument, fmt::format("the metrics {} cannot be counted together on {}: {}. Ask for fewer at a time",
                                                       fmt::join(plan.metrics, ", "), plan.chip, api.nameOf(result))};
   }
-  return {StatusCode::invalid_argument, fmt::format("metrics of the chip {}: {}", plan.chip, unknown)};
+  return {StatusCode::invalid_argument, fmt::format("metrics{} of the chip {}: {}",
+                                                    plan.way == CUPTI_PROFILER_TYPE_PM_SAMPLING ? " for samples" : "", plan.chip, unknown)};
 }
 
 Status requireOnePass(const CounterApi& api, const MetricPlan& plan, std::string_view why) {

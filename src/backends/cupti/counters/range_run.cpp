@@ -110,22 +110,21 @@ class RangeRun final : public CounterRun {
                     [&](RangeSession& session) { on ? session.begin() : session.halt(); });
   }
 
+  // Ending a range waits for the device, so a thread does it. Kernels that are counted one by one are over when their launch is: then
+  // there is nothing to wait for, but a launch that is under way, which sees to it itself.
   void stop() noexcept override {
+    if (stopped_.exchange(true)) return;
     const Inside inside;
-    stopped_.store(true);
-    // A session whose turn is taken is halted at the end of that launch.
-    contexts_->each(std::chrono::steady_clock::now(), [](RangeSession& session) { session.halt(); });
+    if (per_kernel_) contexts_->each(std::chrono::steady_clock::now(), [](RangeSession& session) { session.halt(); });
+    closing_started_ = closing_.start([contexts = contexts_] {
+      const Inside also_inside;
+      contexts->each(std::chrono::steady_clock::time_point::max(), [](RangeSession& session) { session.close(); });
+    });
   }
 
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override {
-    stopped_.store(true);
-    OwnThread closing;
-    auto closed = std::make_shared<std::atomic<bool>>(false);
-    const bool started = closing.start([contexts = contexts_, closed, deadline] {
-      const Inside inside;
-      closed->store(contexts->each(deadline, [](RangeSession& session) { session.close(); }));
-    });
-    if (!started || !closing.waitUntil(deadline) || !closed->load()) {
+    stop();
+    if (!closing_started_ || !closing_.waitUntil(deadline)) {
       output_->lost(DeviceLoss::buffers_full, 1);
       base::warn("hardware counters: the device was still at work when the time for the last results was over; they are left out");
       return false;
@@ -204,6 +203,8 @@ class RangeRun final : public CounterRun {
   const uint64_t run_;
   std::atomic<bool> collecting_ = true;
   std::atomic<bool> stopped_ = false;
+  OwnThread closing_;
+  bool closing_started_ = false;
   std::unordered_map<int, int64_t> rows_;
 };
 

@@ -18,6 +18,7 @@ constexpr uint32_t kVersion12_8 = 26;  // the first that can keep the latest sam
 constexpr size_t kLeastBuffer = size_t{8} << 20;
 constexpr size_t kMostBuffer = size_t{512} << 20;
 constexpr size_t kLeastSlots = 256;
+constexpr size_t kMostSlots = 2048;  // of about 16 KiB
 
 int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
   CUdevice handle = 0;
@@ -28,8 +29,14 @@ int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
 
 }  // namespace
 
-SampleStream::SampleStream(const CounterApi& api, MetricPlan plan, int device, MetricHost host)
-    : api_(api), plan_(std::move(plan)), device_(device), host_(std::move(host)), values_(plan_.metrics.size()) {
+SampleStream::SampleStream(const CounterApi& api, MetricPlan plan, int device, nanoseconds interval, size_t bytes, MetricHost host)
+    : api_(api),
+      plan_(std::move(plan)),
+      device_(device),
+      interval_(interval),
+      bytes_(std::clamp(bytes, kLeastBuffer, kMostBuffer)),
+      host_(std::move(host)),
+      values_(plan_.metrics.size()) {
   for (const std::string& metric : plan_.metrics) names_.push_back(metric.c_str());
 }
 
@@ -39,20 +46,24 @@ Expected<std::unique_ptr<SampleStream>> SampleStream::open(const CounterApi& api
                                                            size_t bytes) {
   Expected<MetricHost> host = MetricHost::open(api, plan);
   if (!host) return host.status();
-  std::unique_ptr<SampleStream> stream(new SampleStream(api, std::move(plan), device, std::move(*host)));
-  auto enable = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Enable_Params, pPmSamplingObject);
-  enable.deviceIndex = static_cast<size_t>(device);
-  if (const CUptiResult result = api.cuptiPmSamplingEnable(&enable); result != CUPTI_SUCCESS) {
-    return refusal(api, result, "cuptiPmSamplingEnable", fmt::format("sample counters of device {}", device));
-  }
-  stream->object_ = enable.pPmSamplingObject;
-  if (Status status = stream->configure(interval, bytes); !status) return status;
+  std::unique_ptr<SampleStream> stream(new SampleStream(api, std::move(plan), device, interval, bytes, std::move(*host)));
+  if (Status status = stream->enable(); !status) return status;
   return stream;
 }
 
-Status SampleStream::configure(nanoseconds interval, size_t bytes) {
+Status SampleStream::enable() {
+  auto enable = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Enable_Params, pPmSamplingObject);
+  enable.deviceIndex = static_cast<size_t>(device_);
+  if (const CUptiResult result = api_.cuptiPmSamplingEnable(&enable); result != CUPTI_SUCCESS) {
+    return refusal(api_, result, "cuptiPmSamplingEnable", fmt::format("sample counters of device {}", device_));
+  }
+  object_ = enable.pPmSamplingObject;
+  return configure();
+}
+
+Status SampleStream::configure() {
   const std::string what =
-      fmt::format("sample {} every {} µs on device {}", fmt::join(plan_.metrics, ", "), interval.count() / 1000, device_);
+      fmt::format("sample {} every {} µs on device {}", fmt::join(plan_.metrics, ", "), interval_.count() / 1000, device_);
   const int major = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   const int minor = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   const bool turing = major < 8;
@@ -62,8 +73,8 @@ Status SampleStream::configure(nanoseconds interval, size_t bytes) {
   config.pPmSamplingObject = object_;
   config.configSize = plan_.config.size();
   config.pConfig = plan_.config.data();
-  config.hardwareBufferSize = std::clamp(bytes, kLeastBuffer, kMostBuffer);
-  config.samplingInterval = static_cast<uint64_t>(interval.count());
+  config.hardwareBufferSize = bytes_;
+  config.samplingInterval = static_cast<uint64_t>(interval_.count());
   config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
   if (!by_time) {
     const auto kilohertz = static_cast<uint64_t>(std::max(attribute(api_, device_, CU_DEVICE_ATTRIBUTE_CLOCK_RATE), 1'000'000));
@@ -79,14 +90,16 @@ Status SampleStream::configure(nanoseconds interval, size_t bytes) {
     return refusal(api_, result, "cuptiPmSamplingSetConfig", what);
   }
 
-  // An image that is full when there is more to decode loses what is left. So it holds four times of what comes in one period.
-  period_ = std::clamp(interval * 64, nanoseconds(5'000'000), nanoseconds(100'000'000));
-  const auto in_period = static_cast<size_t>(period_ / std::max(interval, nanoseconds(1)));
+  // An image that is full when there is more to decode loses what is left. So it holds four times of what comes in one period; and it is
+  // not larger than that, since it is cleared as a whole after each.
+  const nanoseconds longest = interval_ * kMostSlots / 4;
+  period_ = std::min(std::clamp(interval_ * 64, nanoseconds(5'000'000), nanoseconds(100'000'000)), longest);
+  const auto in_period = static_cast<size_t>(period_ / interval_);
   auto size = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, counterDataSize);
   size.pPmSamplingObject = object_;
   size.pMetricNames = names_.data();
   size.numMetrics = names_.size();
-  size.maxSamples = static_cast<uint32_t>(std::max(kLeastSlots, 4 * in_period + 64));
+  size.maxSamples = static_cast<uint32_t>(std::clamp(4 * in_period + 64, kLeastSlots, kMostSlots + 64));
   if (const CUptiResult result = api_.cuptiPmSamplingGetCounterDataSize(&size); result != CUPTI_SUCCESS) {
     return refusal(api_, result, "cuptiPmSamplingGetCounterDataSize", what);
   }
@@ -110,13 +123,14 @@ Status SampleStream::begin() {
     return refusal(api_, result, "cuptiPmSamplingStart", fmt::format("sample counters of device {}", device_));
   }
   on_ = true;
-  last_end_ = 0;
+  is_first_ = true;
   return {};
 }
 
 void SampleStream::halt() {
   if (!on_) return;
   on_ = false;
+  last_end_ = 0;  // what lies between this and the next begin() is no loss
   auto stop = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Stop_Params, pPmSamplingObject);
   stop.pPmSamplingObject = object_;
   ok(api_.cuptiPmSamplingStop(&stop), "cuptiPmSamplingStop");
@@ -130,24 +144,28 @@ bool SampleStream::decode() {
   decode.pCounterDataImage = image_.data();
   decode.counterDataImageSize = image_.size();
   const CUptiResult result = api_.cuptiPmSamplingDecodeData(&decode);
-  if (decode.overflow != 0 || result == CUPTI_ERROR_OUT_OF_MEMORY) overflowed_ = true;
-  if (result == CUPTI_ERROR_OUT_OF_MEMORY) {
-    // The device's buffer ran full and takes nothing more until sampling begins anew. How many it left out shows in the times, if any follow.
+  if (result != CUPTI_SUCCESS) {
+    // The device's buffer ran full: OUT_OF_MEMORY, or UNKNOWN where it keeps the latest. It takes nothing more until it is made anew.
+    if (result != CUPTI_ERROR_OUT_OF_MEMORY && result != CUPTI_ERROR_UNKNOWN) ok(result, "cuptiPmSamplingDecodeData");
     ++lost_;
-    if (on_) {
-      const uint64_t gap_from = last_end_;
-      halt();
-      if (Status status = begin(); !status && trouble_.empty()) trouble_ = status.message();
-      last_end_ = gap_from;
-    }
+    if (on_) restart();
     return true;
   }
-  if (!ok(result, "cuptiPmSamplingDecodeData")) return true;
+  if (decode.overflow != 0) ++lost_;
   auto info = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, numCompletedSamples);
   info.pCounterDataImage = image_.data();
   info.counterDataImageSize = image_.size();
   if (ok(api_.cuptiPmSamplingGetCounterDataInfo(&info), "cuptiPmSamplingGetCounterDataInfo")) completed_ = info.numCompletedSamples;
   return decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+}
+
+void SampleStream::restart() {
+  const uint64_t gap_from = last_end_;
+  close();
+  Status status = enable();
+  if (status) status = begin();
+  if (!status && trouble_.empty()) trouble_ = status.message();
+  last_end_ = gap_from;
 }
 
 bool SampleStream::read(size_t index, CounterSample& sample) {
@@ -159,6 +177,8 @@ bool SampleStream::read(size_t index, CounterSample& sample) {
   if (!ok(api_.cuptiPmSamplingCounterDataGetSampleInfo(&info), "cuptiPmSamplingCounterDataGetSampleInfo")) return false;
   // Some that cover no time come after stop, or after an image was full.
   if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return false;
+  // The first reaches back to before sampling began.
+  if (std::exchange(is_first_, false)) return false;
   // One begins where the one before it ended: what lies between is what was lost.
   const uint64_t length = info.endTimestamp - info.startTimestamp;
   if (last_end_ != 0 && info.startTimestamp > last_end_ + length / 2) {
@@ -171,6 +191,7 @@ bool SampleStream::read(size_t index, CounterSample& sample) {
 }
 
 void SampleStream::renew() {
+  if (object_ == nullptr) return;
   auto fill = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, pCounterData);
   fill.pPmSamplingObject = object_;
   fill.counterDataSize = image_.size();
@@ -178,11 +199,7 @@ void SampleStream::renew() {
   ok(api_.cuptiPmSamplingCounterDataImageInitialize(&fill), "cuptiPmSamplingCounterDataImageInitialize");
 }
 
-uint64_t SampleStream::takeLost() {
-  // The library says so and the times show nothing: one at least.
-  if (std::exchange(overflowed_, false) && lost_ == 0) lost_ = 1;
-  return std::exchange(lost_, 0);
-}
+uint64_t SampleStream::takeLost() { return std::exchange(lost_, 0); }
 
 void SampleStream::close() {
   if (object_ == nullptr) return;

@@ -50,8 +50,10 @@ class SampleStream {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  SampleStream(const CounterApi& api, MetricPlan plan, int device, MetricHost host);
-  Status configure(std::chrono::nanoseconds interval, size_t bytes);
+  SampleStream(const CounterApi& api, MetricPlan plan, int device, std::chrono::nanoseconds interval, size_t bytes, MetricHost host);
+  Status enable();
+  Status configure();
+  void restart();
   bool decode();
   bool read(size_t index, CounterSample& sample);
   void renew();
@@ -60,6 +62,8 @@ class SampleStream {
   const CounterApi& api_;
   const MetricPlan plan_;
   const int device_;
+  const std::chrono::nanoseconds interval_;
+  const size_t bytes_;
   MetricHost host_;
   CUpti_PmSampling_Object* object_ = nullptr;
   std::vector<const char*> names_;
@@ -67,7 +71,7 @@ class SampleStream {
   std::vector<uint8_t> image_;
   std::chrono::nanoseconds period_{0};
   bool on_ = false;
-  bool overflowed_ = false;
+  bool is_first_ = false;  // the next sample is the first since begin()
   size_t completed_ = 0;
   uint64_t last_end_ = 0;
   uint64_t lost_ = 0;

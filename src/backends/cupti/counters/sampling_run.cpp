@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <condition_variable>
@@ -131,8 +132,9 @@ class Sampling {
   void fetch() noexcept {
     pairClocks();
     for (const auto& stream : streams_) {
+      if (silent_) return;
       // More than a few rounds would mean that samples come faster than they can be decoded: the rest waits for the next period.
-      for (int round = 0; round < 4; ++round) {
+      for (int round = 0; round < 4 && !silent_; ++round) {
         if (stream->fetch([&](const CounterSample& sample) { put(*stream, sample); })) break;
       }
       const uint64_t lost = stream->takeLost();
@@ -188,8 +190,8 @@ class Sampling {
   bool wanted_on_ = true;
   bool stopping_ = false;
 
-  std::mutex putting_;  // around the output alone
-  bool silent_ = false;
+  std::mutex putting_;                // around the output alone
+  std::atomic<bool> silent_ = false;  // changed under the lock
   uint64_t last_pair_ = 0;
 };
 

@@ -17,7 +17,12 @@ class Turn {
   }
   bool takeUntil(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
-    if (!free_.wait_until(lock, deadline, [this] { return !taken_; })) return false;
+    // The end of time is beyond what the system's clock takes.
+    if (deadline == std::chrono::steady_clock::time_point::max()) {
+      free_.wait(lock, [this] { return !taken_; });
+    } else if (!free_.wait_until(lock, deadline, [this] { return !taken_; })) {
+      return false;
+    }
     return taken_ = true;
   }
   void giveBack() {
