@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "backends/fake/fake_device.h"
 #include "../parsed_json.h"
 #include "../profiled.h"
+#include "backends/fake/fake_device.h"
 
 namespace xsigma::profiler {
 namespace {
