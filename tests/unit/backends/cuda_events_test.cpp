@@ -344,6 +344,14 @@ TEST_F(GpuFallback, TheTraceHasASliceOfTheDeviceForEachScopeLinkedToIt) {
   EXPECT_NEAR(static_cast<double>(device_ns.find("outer")->second), 32'000.0, 100.0);
 }
 
+TEST_F(GpuFallback, AnEventTellsItsDeviceTime) {
+  const auto result = profiled();
+  for (const KinetoEvent& event : result->events()) {
+    const bool scope = event.activityType() == static_cast<uint8_t>(libkineto::ActivityType::USER_ANNOTATION);
+    EXPECT_EQ(event.cudaElapsedUs(), !scope ? -1 : event.name() == "outer" ? 32 : 10) << event.name();
+  }
+}
+
 TEST_F(GpuFallback, TheTableHasTheDeviceTimeOfEachScope) {
   const KeyAverages averages = profiled()->keyAverages();
   EXPECT_NEAR(static_cast<double>(averages.at("inner").device_total_ns), 30'000.0, 100.0);
