@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/driver_init.h"
 #include "base/environment.h"
 #include "inject/injection.h"
 
@@ -72,6 +73,7 @@ extern "C" {
 
 // By the CUDA driver, inside the program's first call into it.
 __attribute__((visibility("default"))) int InitializeInjection() {
+  const base::DriverInitSection section;
   inject::start();
   return 1;
 }
