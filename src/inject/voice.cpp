@@ -9,8 +9,9 @@
 #include <cstring>
 
 #include "base/environment.h"
+#include "capture/device_codec.h"
+#include "capture/record_walk.h"
 #include "xsigma/profiler/log.h"
-#include "xsigma/profiler/trace.h"
 
 namespace xsigma::profiler::inject {
 namespace {
@@ -37,7 +38,39 @@ void say(LogLevel level, const char* message) {
   errno = before;
 }
 
-std::string counted(uint64_t count, std::string_view one, std::string_view many) {
+struct Counted {
+  uint64_t records = 0;
+  uint64_t kernels = 0;
+  uint64_t transfers = 0;
+  bool complete = true;
+};
+
+// Straight from the records: the program that ends has no memory to spare for a trace of it.
+Counted countDevice(const Capture::Source& source) {
+  using libkineto::ActivityType;
+  const auto end = std::chrono::steady_clock::now() + kMostCounting;
+  Counted counted;
+  capture::RecordWalk walk;
+  capture::RawRecord raw;
+  capture::DeviceRecord record;
+  for (const capture::Segment& segment : source.contents().segments) {
+    if (std::chrono::steady_clock::now() > end) {
+      counted.complete = false;
+      break;
+    }
+    if (!walk.open(source, segment)) continue;
+    while (walk.next(raw)) {
+      if (raw.code() != capture::Code::device || !capture::decodeDevice(raw, record)) continue;
+      ++counted.records;
+      if (record.activity.role != DeviceRole::work) continue;
+      counted.kernels += record.activity.type == ActivityType::CONCURRENT_KERNEL;
+      counted.transfers += record.activity.type == ActivityType::GPU_MEMCPY || record.activity.type == ActivityType::GPU_MEMSET;
+    }
+  }
+  return counted;
+}
+
+std::string numbered(uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
@@ -46,23 +79,13 @@ std::string counted(uint64_t count, std::string_view one, std::string_view many)
 void speak() { setLogSink(say); }
 
 std::string summaryOf(const Capture& capture, const std::string& path) {
-  using libkineto::ActivityType;
-  uint64_t kernels = 0;
-  uint64_t transfers = 0;
-  const TraceTotals totals = assembleTrace(capture)->forEachBatch(
-      [&](EventBatch& batch) {
-        for (const TraceEvent& event : batch.events) {
-          kernels += event.type == ActivityType::CONCURRENT_KERNEL;
-          transfers += event.type == ActivityType::GPU_MEMCPY || event.type == ActivityType::GPU_MEMSET;
-        }
-      },
-      kMostCounting);
-  if (totals.complete && totals.events == 0) {
+  const Counted counted = countDevice(*capture.source());
+  if (counted.complete && counted.records == 0) {
     return fmt::format("nothing was heard of {} (process {}): no CUDA work was seen. An empty capture is in {}",
                        program_invocation_short_name, getpid(), path);
   }
-  return fmt::format("{}{} and {} of {} (process {}) are in {}. Look at it: xsp stats, xsp export", totals.complete ? "" : "more than ",
-                     counted(kernels, "kernel", "kernels"), counted(transfers, "copy or fill", "copies and fills"),
+  return fmt::format("{}{} and {} of {} (process {}) are in {}. Look at it: xsp stats, xsp export", counted.complete ? "" : "more than ",
+                     numbered(counted.kernels, "kernel", "kernels"), numbered(counted.transfers, "copy or fill", "copies and fills"),
                      program_invocation_short_name, getpid(), path);
 }
 
