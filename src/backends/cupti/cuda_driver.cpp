@@ -65,8 +65,9 @@ std::string CudaDriver::errorText(CUresult result) const {
 }
 
 Status CudaDriver::hasDevices() const {
+  if (base::insideDriverInit()) return {};  // it is about to find out by itself
   int count = 0;
-  const CUresult result = base::insideDriverInit() ? CUDA_ERROR_NOT_INITIALIZED : device_get_count_(&count);
+  const CUresult result = device_get_count_(&count);
   if (result == CUDA_ERROR_NOT_INITIALIZED) {
     if (deviceNodeExists()) return {};
     return {StatusCode::unsupported,
