@@ -43,10 +43,22 @@ bool isPreloaded(std::string_view own_path) {
   return false;
 }
 
+// For this process and those that it runs; what is there already stays. Not by setenv, which shells replace by one of their own that is not ready before main.
+void addToEnvironment(const char* name, const std::string& value) {
+  if (base::environmentText(name)) return;
+  size_t count = 0;
+  while (environ != nullptr && environ[count] != nullptr) ++count;
+  char** const more = new char*[count + 2];  // for ever
+  std::copy_n(environ, count, more);
+  more[count] = strdup((std::string(name) + "=" + value).c_str());
+  more[count + 1] = nullptr;
+  environ = more;
+}
+
 // The process that was started with LD_PRELOAD, not one of its children, which need not leave a trace of themselves.
 bool isRoot() {
   const std::string own = std::to_string(getpid());
-  setenv(kRootVariable, own.c_str(), 0);
+  addToEnvironment(kRootVariable, own);
   return base::environmentText(kRootVariable) == own;
 }
 
@@ -55,7 +67,7 @@ __attribute__((constructor)) void onLoad() {
   try {
     const std::string own_path = ownPath();
     if (own_path.empty() || !isPreloaded(own_path)) return;
-    setenv(kInjectionVariable, own_path.c_str(), 0);
+    addToEnvironment(kInjectionVariable, own_path);
     if (lastPart(*base::environmentText(kInjectionVariable)) != lastPart(own_path))
       return inject::start();  // the driver will call another tool
     if (isRoot()) inject::leaveEmptyCapture();

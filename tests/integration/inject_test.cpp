@@ -32,8 +32,9 @@ class Inject : public test::XspFolder {
   // Runs a shell's line in the folder of this test.
   Ended runLine(const std::string& line) const {
     const auto begun = std::chrono::steady_clock::now();
-    const int status =
-        std::system(("cd " + folder_ + " && exec timeout -s KILL 30 env -u XSIGMA_PROFILER_FILE -u CUDA_INJECTION64_PATH " + line + " > out 2> err").c_str());
+    const int status = std::system(
+        ("cd " + folder_ + " && exec timeout -s KILL 30 env -u XSIGMA_PROFILER_FILE -u CUDA_INJECTION64_PATH " + line + " > out 2> err")
+            .c_str());
     Ended ended;
     ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : kKilled + WTERMSIG(status);
     ended.out = contents(folder_ + "/out");
@@ -157,9 +158,13 @@ TEST_F(Inject, AProgramThatIsRunByItHasACaptureOfItsOwn) {
 }
 
 TEST_F(Inject, ProgramsThatDoNotUseCudaLeaveNothingWhereAnotherOneRunsThem) {
-  const Ended ended = runLine("LD_PRELOAD=" INJECT " sh -c '" PROGRAM " plain return; " PROGRAM " cuda return'");
-  EXPECT_EQ(ended.out, "program\nprogram\n");
-  EXPECT_EQ(captures().size(), 2u);  // of sh, and of the one that does
+  for (const char* const shell : {"sh", "bash"}) {  // which has an environment of its own making
+    const Ended ended =
+        runLine(std::string("LD_PRELOAD=" INJECT " ") + shell + " -c '" PROGRAM " plain return; " PROGRAM " cuda return; true'");
+    EXPECT_EQ(ended.out, "program\nprogram\n");
+    EXPECT_EQ(captures().size(), 2u) << shell;  // of the shell, and of the one that does
+    for (const std::string& each : captures()) std::filesystem::remove(each);
+  }
 }
 
 TEST_F(Inject, TheMessageSaysThatNothingWasHeard) {
