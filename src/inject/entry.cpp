@@ -46,12 +46,14 @@ bool isPreloaded(std::string_view own_path) {
 // For this process and those that it runs; what is there already stays. Not by setenv, which shells replace by one of their own that is not ready before main.
 void addToEnvironment(const char* name, const std::string& value) {
   if (base::environmentText(name)) return;
+  const std::string start = std::string(name) + "=";
   size_t count = 0;
   while (environ != nullptr && environ[count] != nullptr) ++count;
   char** const more = new char*[count + 2];  // for ever
-  std::copy_n(environ, count, more);
-  more[count] = strdup((std::string(name) + "=" + value).c_str());
-  more[count + 1] = nullptr;
+  char** end = std::copy_if(environ, environ + count, more,
+                            [&](const char* each) { return std::string_view(each).substr(0, start.size()) != start; });
+  *end++ = strdup((start + value).c_str());
+  *end = nullptr;
   environ = more;
 }
 

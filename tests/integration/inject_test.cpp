@@ -206,6 +206,11 @@ TEST_F(Inject, AnotherToolsInjectionIsLeftInPlace) {
   EXPECT_TRUE(capture().info().closed);
 }
 
+TEST_F(Inject, AnEmptyVariableIsLikeNone) {
+  EXPECT_EQ(preloaded("cuda", "return", "CUDA_INJECTION64_PATH= XSIGMA_PROFILER_FILE=").status, 3);
+  EXPECT_TRUE(capture().info().closed);
+}
+
 TEST_F(Inject, AProgramWithTheLibraryInsideKeepsItsOwnRecording) {
   for (const char* const mode : {"cuda first", "cuda"}) {
     const Ended ended = preloaded(mode, "return", "XSIGMA_PROFILER_FILE=run.xst", PROGRAM_WITH_LIBRARY);
