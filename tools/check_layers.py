@@ -29,6 +29,7 @@ LAYERS = {
     "ondemand": 6,
     "kineto": 7,
     "profile": 8,
+    "inject": 9,
 }
 
 # Folders of plug-ins, one folder each, and what those may see beside themselves and the headers that lie directly in src/<folder>,

@@ -91,6 +91,12 @@ int64_t KinetoEvent::startNs() const { return table_->entry(index_).event.start_
 int64_t KinetoEvent::endNs() const { return table_->entry(index_).endNs(); }
 int64_t KinetoEvent::durationNs() const { return table_->entry(index_).event.duration_ns; }
 
+int64_t KinetoEvent::cudaElapsedUs() const {
+  const TraceEvent& event = table_->entry(index_).event;
+  const auto timed = isScope(event) ? table_->timed_ns.find(event.id) : table_->timed_ns.end();
+  return timed != table_->timed_ns.end() ? (timed->second + 500) / 1000 : -1;
+}
+
 bool KinetoEvent::hasShapes() const {
   const EventDetails* const details = table_->entry(index_).details;
   return details != nullptr && details->inputs.words != nullptr;

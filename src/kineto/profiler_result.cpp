@@ -23,9 +23,17 @@ void ProfilerResult::State::assemble() {
     table->events = std::make_shared<assemble::EventTable>();
   } else {
     table->events = assemble::tabulate(assembleTrace(capture), config.experimental_config.assembly_deadline);
+    if (config.state == ProfilerState::KINETO_GPU_FALLBACK) noteTimed(*table);
     if (callback) runCallback(*table);
   }
   table_ = std::move(table);
+}
+
+void ProfilerResult::State::noteTimed(KinetoEvent::Table& assembled) {
+  for (const assemble::EventTable::Entry& entry : assembled.events->entries) {
+    if (entry.event.type != libkineto::ActivityType::CONCURRENT_KERNEL || entry.details == nullptr || entry.details->linked_id == 0) continue;
+    assembled.timed_ns.emplace(entry.details->linked_id, entry.event.duration_ns);
+  }
 }
 
 // For every scope and backend event, by start. A callback that throws has had its say: the rest stays as it is.

@@ -23,6 +23,7 @@ struct ProfilerResult::State {
 
  private:
   void assemble();
+  static void noteTimed(KinetoEvent::Table& assembled);
   void runCallback(KinetoEvent::Table& assembled) const;
 
   std::once_flag assembled_;

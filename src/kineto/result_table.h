@@ -20,6 +20,7 @@ struct KinetoEvent::Table {
     std::vector<std::string> modules;
   };
   std::unordered_map<size_t, Rewritten> rewritten;
+  std::unordered_map<uint64_t, int64_t> timed_ns;  // by the id of a scope that was timed by events of the device
 
   const assemble::EventTable::Entry& entry(size_t index) const { return events->entries[index]; }
   std::string name(const assemble::EventTable::Entry& entry) const;

@@ -72,7 +72,7 @@ class XSIGMA_PROFILER_API KinetoEvent {
   uint64_t linkedCorrelationId() const;
   std::string backend() const;
   bool isPythonFunction() const { return false; }
-  int64_t cudaElapsedUs() const { return -1; }         // without fallback events
+  int64_t cudaElapsedUs() const;  // of a scope, with KINETO_GPU_FALLBACK: device time between its two events; otherwise -1
   int64_t privateuse1ElapsedUs() const { return -1; }
   void getPerfEventCounters(std::vector<uint64_t>& counters) const;  // in the order that they were asked for
   std::unordered_map<std::string, std::string> extraMeta() const;

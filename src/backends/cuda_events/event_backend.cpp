@@ -80,6 +80,7 @@ class EventBackend final : public Backend {
  public:
   std::string_view name() const noexcept override { return "cuda_events"; }
   std::string_view device() const noexcept override { return "CUDA"; }
+  bool isFallback() const noexcept override { return true; }
 
   Status available() override {
     if (cudaStubs()->enabled()) return {};

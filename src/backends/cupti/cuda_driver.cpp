@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/driver_init.h"
 #include "base/dynamic_library.h"
 #include "base/json_text.h"
 
@@ -64,6 +65,7 @@ std::string CudaDriver::errorText(CUresult result) const {
 }
 
 Status CudaDriver::hasDevices() const {
+  if (base::insideDriverInit()) return {};  // it is about to find out by itself
   int count = 0;
   const CUresult result = device_get_count_(&count);
   if (result == CUDA_ERROR_NOT_INITIALIZED) {
@@ -82,7 +84,7 @@ Status CudaDriver::hasDevices() const {
 std::vector<DeviceFacts> CudaDriver::devices() const {
   std::vector<DeviceFacts> all;
   int count = 0;
-  if (device_get_count_(&count) != CUDA_SUCCESS) return all;
+  if (base::insideDriverInit() || device_get_count_(&count) != CUDA_SUCCESS) return all;
   for (int id = 0; id < count; ++id) {
     CUdevice handle = 0;
     if (device_get_(&handle, id) != CUDA_SUCCESS) continue;

@@ -303,6 +303,73 @@ TEST_F(CudaEvents, ManyThreadsAtOnceLoseNothing) {
   EXPECT_EQ(output_->rows.size(), 1u + kThreads);  // the device and a row a thread
 }
 
+// The whole way: a session that asks for it, and what its user gets to see.
+class GpuFallback : public testing::Test {
+ protected:
+  GpuFallback() { registerCUDAMethods(&stubs_); }
+  ~GpuFallback() override { registerCUDAMethods(nullptr); }
+
+  std::unique_ptr<ProfilerResult> profiled() {
+    enableProfiler(ProfilerConfig(ProfilerState::KINETO_GPU_FALLBACK), {ActivityType::CPU, ActivityType::CUDA});
+    {
+      XSIGMA_PROFILE_SCOPE("outer");
+      stubs_.now_ns += 2'000;
+      for (int i = 0; i < 3; ++i) {
+        XSIGMA_PROFILE_SCOPE("inner");
+        stubs_.now_ns += 10'000;
+      }
+    }
+    return disableProfiler();
+  }
+
+  FakeStubs stubs_;
+};
+
+TEST_F(GpuFallback, TheTraceHasASliceOfTheDeviceForEachScopeLinkedToIt) {
+  const auto result = profiled();
+  std::map<uint64_t, std::string> scopes;  // by the number that others refer to
+  std::multimap<std::string, int64_t> device_ns;
+  for (const KinetoEvent& event : result->events()) {
+    if (event.activityType() == static_cast<uint8_t>(libkineto::ActivityType::USER_ANNOTATION))
+      scopes[event.correlationId()] = event.name();
+  }
+  for (const KinetoEvent& event : result->events()) {
+    if (event.activityType() != static_cast<uint8_t>(libkineto::ActivityType::CONCURRENT_KERNEL)) continue;
+    device_ns.emplace(event.name(), event.durationNs());
+    EXPECT_EQ(scopes[event.linkedCorrelationId()], event.name());
+    EXPECT_EQ(event.deviceType(), DeviceType::CUDA);
+  }
+  EXPECT_EQ(device_ns.count("inner"), 3u);
+  ASSERT_EQ(device_ns.count("outer"), 1u);
+  EXPECT_NEAR(static_cast<double>(device_ns.find("outer")->second), 32'000.0, 100.0);
+}
+
+TEST_F(GpuFallback, AnEventTellsItsDeviceTime) {
+  const auto result = profiled();
+  for (const KinetoEvent& event : result->events()) {
+    const bool scope = event.activityType() == static_cast<uint8_t>(libkineto::ActivityType::USER_ANNOTATION);
+    EXPECT_EQ(event.cudaElapsedUs(), !scope ? -1 : event.name() == "outer" ? 32 : 10) << event.name();
+  }
+}
+
+TEST_F(GpuFallback, TheTableHasTheDeviceTimeOfEachScope) {
+  const KeyAverages averages = profiled()->keyAverages();
+  EXPECT_NEAR(static_cast<double>(averages.at("inner").device_total_ns), 30'000.0, 100.0);
+  EXPECT_NEAR(static_cast<double>(averages.at("outer").device_total_ns), 32'000.0, 100.0);
+}
+
+TEST_F(GpuFallback, WithoutADeviceTheScopesAreThereAndTheReasonIs) {
+  registerCUDAMethods(nullptr);
+  if (eventBackend().available()) GTEST_SKIP() << "there is a CUDA device here";
+  const auto result = profiled();
+  EXPECT_EQ(result->events().size(), 4u);
+  std::string devices;
+  for (const CaptureProperty& property : result->capture().properties()) {
+    if (property.key == "xsigmaDevices") devices = property.json;
+  }
+  EXPECT_NE(devices.find("libcuda.so.1"), std::string::npos) << devices;
+}
+
 TEST(ProfilerStubsTest, WithoutMethodsTheyThrowAndSaySo) {
   for (const ProfilerStubs* const stubs : {ittStubs(), privateuse1Stubs()}) {
     EXPECT_FALSE(stubs->enabled());
