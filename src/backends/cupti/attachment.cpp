@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <optional>
+#include <utility>
 
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/call_filter.h"
@@ -30,6 +32,8 @@ bool shouldFinalize(const CuptiLibrary& cupti) {
 }
 
 }  // namespace
+
+CallbackListener::~CallbackListener() = default;
 
 Expected<std::unique_ptr<Attachment>> Attachment::attach(const CuptiLibrary& cupti, const BackendRequest& request) {
   std::unique_ptr<Attachment> attachment(new Attachment(cupti, request));
@@ -115,8 +119,10 @@ void Attachment::disable() noexcept {
   }
 }
 
-void Attachment::listen(CallbackListener* listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks) {
-  ProcessHooks::ofProcess().listen(listener);
+void Attachment::listen(std::shared_ptr<CallbackListener> listener,
+                        const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks) {
+  listener_ = std::move(listener);
+  ProcessHooks::ofProcess().listen(listener_.get());
   listened_ = callbacks;
   for (const auto& [domain, id] : listened_) cupti_.enable_callback(1, subscriber_, domain, id);
 }
@@ -137,7 +143,9 @@ void Attachment::letGo() noexcept {
   attached_ = false;
   for (const auto& [domain, id] : listened_) cupti_.enable_callback(0, subscriber_, domain, id);
   cupti_.unsubscribe(subscriber_);
-  ProcessHooks::ofProcess().disarm();
+  if (!ProcessHooks::ofProcess().disarm() && listener_ != nullptr) {
+    static_cast<void>(new (std::nothrow) std::shared_ptr<CallbackListener>(listener_));
+  }
 }
 
 void Attachment::detach() noexcept {

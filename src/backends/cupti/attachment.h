@@ -16,10 +16,8 @@ namespace xsigma::profiler::backends::cupti {
 // Somebody in this folder who wants to see calls of the program; on its threads.
 class CallbackListener {
  public:
+  virtual ~CallbackListener();
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept = 0;
-
- protected:
-  ~CallbackListener() = default;
 };
 
 class Attachment {
@@ -36,8 +34,8 @@ class Attachment {
   Status enable();
   // Thread-safe towards enable(): the later one holds.
   void disable() noexcept;
-  // From now on until detach(); before enable().
-  void listen(CallbackListener* listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks);
+  // From now on until detach(); before enable(). It is kept for ever if a thread is inside of it then.
+  void listen(std::shared_ptr<CallbackListener> listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks);
   // Nodes of graphs and the program's marks are no longer told.
   void disableCallbacks() noexcept;
   // No callback comes any more, and another tool may have it. CUPTI stays in the process.
@@ -58,6 +56,7 @@ class Attachment {
   std::vector<WantedKind> kinds_;
   BackendRequest request_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::shared_ptr<CallbackListener> listener_;
   std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> listened_;
   std::string refused_;
   bool attached_ = false;

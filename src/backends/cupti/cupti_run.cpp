@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/counters/counters.h"
+#include "backends/cupti/counters/locked_output.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -29,6 +31,19 @@ class Claim {
   static std::atomic<bool> taken;
 };
 std::atomic<bool> Claim::taken{false};
+
+// Hardware counters beside the records. They see the program's launches through the same subscriber.
+class Counting final : public CallbackListener {
+ public:
+  static constexpr uint8_t kClock = 1;
+
+  explicit Counting(std::unique_ptr<CounterRun> run) : run_(std::move(run)) {}
+  void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept override { run_->callback(domain, id, data); }
+  CounterRun& run() { return *run_; }
+
+ private:
+  std::unique_ptr<CounterRun> run_;
+};
 
 namespace {
 
@@ -55,6 +70,15 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
   if (!attached) return attached.status();
   const std::shared_ptr<Attachment> attachment = *std::move(attached);
 
+  std::shared_ptr<Counting> counting;
+  if (!request.metrics.empty()) {
+    output = std::make_shared<LockedOutput>(std::move(output));
+    Expected<std::unique_ptr<CounterRun>> counters = startCounters({cupti.file, Counting::kClock}, request, output);
+    if (!counters) return counters.status();
+    counting = std::make_shared<Counting>(*std::move(counters));
+    attachment->listen(counting, counting->run().callbacks());
+  }
+
   putVersions(cupti, driver, *output);
   auto decoder = std::make_unique<Decoder>(cupti, &driver, request, *output);
   const auto worker = std::make_shared<Worker>(cupti, output, std::move(decoder), [attachment, claim] {
@@ -66,16 +90,23 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
   if (status && !attachment->refused().empty()) output->property("xsigmaNotRecorded", "{" + attachment->refused() + "}");
   if (status) status = worker->start();
   if (!status) {
+    if (counting != nullptr) {
+      counting->run().stop();
+      counting->run().drain(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    }
     attachment->disable();
     attachment->disableCallbacks();
     attachment->detach();
     return status;
   }
-  return std::unique_ptr<BackendRun>(new CuptiRun(attachment, worker));
+  return std::unique_ptr<BackendRun>(new CuptiRun(attachment, worker, counting));
 }
 
 Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
+  if (!request.metrics.empty()) {
+    if (Status status = checkCounters({cupti.file, Counting::kClock}, request); !status) return status;
+  }
   const std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return isTaken();
   BufferPool& pool = BufferPool::ofProcess();
@@ -94,8 +125,8 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-CuptiRun::CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker)
-    : attachment_(std::move(attachment)), worker_(std::move(worker)), process_(getpid()) {}
+CuptiRun::CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker, std::shared_ptr<Counting> counting)
+    : attachment_(std::move(attachment)), worker_(std::move(worker)), counting_(std::move(counting)), process_(getpid()) {}
 
 CuptiRun::~CuptiRun() {
   if (drained_) return;
@@ -107,6 +138,7 @@ bool CuptiRun::isForked() const noexcept { return getpid() != process_; }
 
 void CuptiRun::setCollecting(bool on) noexcept {
   if (stopped_ || isForked() || collecting_.exchange(on) == on) return;
+  if (counting_ != nullptr) counting_->run().setCollecting(on);
   if (!on) {
     attachment_->disable();
     worker_->setCollecting(false);
@@ -123,6 +155,7 @@ void CuptiRun::setCollecting(bool on) noexcept {
 void CuptiRun::stop() noexcept {
   if (stopped_ || isForked()) return;
   stopped_ = true;
+  if (counting_ != nullptr) counting_->run().stop();
   attachment_->disable();
   attachment_->disableCallbacks();
 }
@@ -131,7 +164,9 @@ bool CuptiRun::drain(std::chrono::steady_clock::time_point deadline) noexcept {
   if (drained_ || isForked()) return true;
   stop();
   drained_ = true;
-  return worker_->finish(deadline);
+  // A launch that was seen to begin must be seen to end: the callbacks go after the counters.
+  const bool counted = counting_ == nullptr || counting_->run().drain(deadline);
+  return worker_->finish(deadline) && counted;
 }
 
 }  // namespace xsigma::profiler::backends::cupti

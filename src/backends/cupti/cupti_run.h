@@ -15,6 +15,8 @@ namespace xsigma::profiler::backends::cupti {
 // has given up.
 class Claim;
 
+class Counting;
+
 class CuptiRun final : public BackendRun {
  public:
   static Expected<std::unique_ptr<BackendRun>> start(const CuptiLibrary& cupti, const CudaDriver& driver, const BackendRequest& request,
@@ -28,12 +30,13 @@ class CuptiRun final : public BackendRun {
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override;
 
  private:
-  CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker);
+  CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker, std::shared_ptr<Counting> counting);
   // A child of a fork has no worker, and a CUDA that it cannot use.
   bool isForked() const noexcept;
 
   std::shared_ptr<Attachment> attachment_;  // the worker detaches it
   std::shared_ptr<Worker> worker_;
+  std::shared_ptr<Counting> counting_;  // hardware counters; null: none were asked for
   std::atomic<bool> collecting_{true};
   bool stopped_ = false;
   bool drained_ = false;

@@ -6,29 +6,31 @@ std::vector<WantedKind> wantedKinds(const BackendRequest& request) {
   using libkineto::ActivityType;
   const bool usual = request.activities.empty();
   const auto wants = [&](ActivityType type) { return request.activities.contains(type); };
+  // Counting may exclude tracing; it is what was asked for then.
+  const bool needed = request.metrics.empty();
   std::vector<WantedKind> kinds;
   // What rows are named by comes before what is on them.
   kinds.push_back({CUPTI_ACTIVITY_KIND_CONTEXT, "contexts", false});
   kinds.push_back({CUPTI_ACTIVITY_KIND_STREAM, "streams", false});
   kinds.push_back({CUPTI_ACTIVITY_KIND_NAME, "names of streams", false});
-  if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", true});
-  if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", true});
+  if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", needed});
+  if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", needed});
   if (usual || wants(ActivityType::CONCURRENT_KERNEL)) {
-    if (request.whole_graphs) kinds.push_back({CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs", true});
-    kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", true});
+    if (request.whole_graphs) kinds.push_back({CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs", needed});
+    kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", needed});
   }
   if (usual || wants(ActivityType::GPU_MEMCPY)) {
-    kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY, "copies", true});
+    kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY, "copies", needed});
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices", false});
   }
-  if (usual || wants(ActivityType::GPU_MEMSET)) kinds.push_back({CUPTI_ACTIVITY_KIND_MEMSET, "fills", true});
+  if (usual || wants(ActivityType::GPU_MEMSET)) kinds.push_back({CUPTI_ACTIVITY_KIND_MEMSET, "fills", needed});
   if (usual || wants(ActivityType::OVERHEAD)) kinds.push_back({CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead", false});
   // A wait names the record of the event that it waited for.
-  if (wants(ActivityType::CUDA_SYNC)) kinds.push_back({CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization", true});
+  if (wants(ActivityType::CUDA_SYNC)) kinds.push_back({CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization", needed});
   if (wants(ActivityType::CUDA_SYNC) || wants(ActivityType::CUDA_EVENT)) kinds.push_back({CUPTI_ACTIVITY_KIND_CUDA_EVENT, "events", false});
   if (request.memory) {
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY_POOL, "memory pools", false});
-    kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY2, "memory", true});
+    kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY2, "memory", needed});
   }
   return kinds;
 }

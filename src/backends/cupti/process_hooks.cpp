@@ -29,12 +29,13 @@ void ProcessHooks::arm(const CuptiLibrary& cupti, const BackendRequest& request)
   armed_.store(true, std::memory_order_seq_cst);
 }
 
-void ProcessHooks::disarm() noexcept {
+bool ProcessHooks::disarm() noexcept {
   using namespace std::chrono_literals;
   armed_.store(false, std::memory_order_seq_cst);
   const auto most = std::chrono::steady_clock::now() + 100ms;
   while (inside_.load(std::memory_order_seq_cst) != 0 && std::chrono::steady_clock::now() < most) std::this_thread::sleep_for(100us);
   listener_.store(nullptr, std::memory_order_release);
+  return inside_.load(std::memory_order_seq_cst) == 0;
 }
 
 void ProcessHooks::bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept {

@@ -22,8 +22,8 @@ class ProcessHooks {
   // One at a time; between them is disarm().
   void arm(const CuptiLibrary& cupti, const BackendRequest& request);
   void listen(CallbackListener* listener) noexcept { listener_.store(listener, std::memory_order_release); }
-  // Waits until no callback is inside any more, but not for ever: one that itself ends the run is.
-  void disarm() noexcept;
+  // Waits until no callback is inside any more, but not for ever: one that itself ends the run is. False: one still is.
+  bool disarm() noexcept;
 
   GraphNodes& nodes() { return nodes_; }
 

@@ -131,8 +131,13 @@ void Worker::read(const BufferPool::Completed& buffer) {
 }
 
 void Worker::countDropped() {
+  // CUPTI 13.0 says 0 when it is asked, and the number when it is asked again.
   size_t dropped = 0;
-  if (cupti_.get_num_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
+  for (int time = 0; time < 2; ++time) {
+    size_t more = 0;
+    if (cupti_.get_num_dropped_records(nullptr, 0, &more) == CUPTI_SUCCESS) dropped += more;
+  }
+  if (dropped == 0) return;
   putting_.store(true, std::memory_order_seq_cst);
   if (mayPut()) decoder_->lost(DeviceLoss::buffers_full, dropped);
   putting_.store(false, std::memory_order_release);
