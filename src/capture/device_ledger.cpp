@@ -62,6 +62,7 @@ DeviceLedger countDevices(const Capture::Source& source) {
         ++ledger.calls;
         if (!activity.failed && activity.correlation != 0) launches.calls.push_back({activity.correlation, activity.kind});
       } else if (activity.role == DeviceRole::pending) {
+        if (!isKernel(activity.type)) continue;
         const Tables::ResolvedSite* const name = contents.tables.site(activity.name);
         ++unfinished[name != nullptr ? name->name : std::string_view()];
         launches.caused.insert(activity.correlation);

@@ -61,8 +61,7 @@ void Decoder::put(const GraphNode& node) {
 }
 
 void Decoder::putWork(bool put) {
-  // Without times: CUPTI had no memory on the device to note them in.
-  if (!put && !incomplete_) output_.lost(DeviceLoss::buffers_full, 1);
+  if (!put) output_.lost(DeviceLoss::buffers_full, 1);
 }
 
 void Decoder::putOverhead(const OverheadRecord& record) {

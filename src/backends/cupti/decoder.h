@@ -28,7 +28,7 @@ class Decoder {
   // A period of the worker has passed.
   void tick() { notes_.tick(); }
   // Records come that are not complete: what still runs has no end, and is no loss.
-  void expectIncomplete() { incomplete_ = true; }
+  void expectIncomplete() { work_.expectIncomplete(); }
   // After the last record.
   void finish();
 
@@ -45,7 +45,6 @@ class Decoder {
   CallDecoder calls_;
   NoteDecoder notes_;
   MemoryDecoder memory_;
-  bool incomplete_ = false;
   std::map<uint32_t, uint64_t> unknown_;  // how many of which kind
 };
 

@@ -83,9 +83,10 @@ std::string copyForm(uint32_t parts) {
 }  // namespace
 
 bool WorkDecoder::put(const WorkRecord& work, DeviceActivity& activity, const int64_t* values, size_t count) {
-  if (work.start == CUPTI_TIMESTAMP_UNKNOWN || work.end == CUPTI_TIMESTAMP_UNKNOWN) return false;
+  const bool unknown = work.start == CUPTI_TIMESTAMP_UNKNOWN || work.end == CUPTI_TIMESTAMP_UNKNOWN;
+  if (unknown && !incomplete_) return false;
   rows_.seen(work.device, work.context, work.stream);
-  activity.role = DeviceRole::work;
+  activity.role = unknown ? DeviceRole::pending : DeviceRole::work;
   activity.start = work.start;
   activity.end = work.end;
   activity.process_id = work.device;

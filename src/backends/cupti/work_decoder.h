@@ -17,6 +17,8 @@ class WorkDecoder {
  public:
   WorkDecoder(DeviceRows& rows, BackendOutput& output) : rows_(rows), output_(output) {}
 
+  // Work without times is not over, from now on. Before, CUPTI had no memory on the device to note them in.
+  void expectIncomplete() { incomplete_ = true; }
   // False: CUPTI knows no times for it, so that it cannot be shown.
   bool put(const KernelRecord& kernel);
   bool put(const CopyRecord& copy);
@@ -42,6 +44,7 @@ class WorkDecoder {
   std::array<uint32_t, 16> copy_forms_{};
   std::array<uint32_t, 32> factor_names_{};
   uint32_t graph_form_ = 0;
+  bool incomplete_ = false;
 };
 
 }  // namespace xsigma::profiler::backends::cupti
