@@ -63,6 +63,13 @@ TEST_F(CuptiVersions, TheCuptiOfCuda12TellsTheSame) {
   EXPECT_EQ(activitiesWith({.version = 18, .layouts_of_12_0 = true}, true), now);
 }
 
+TEST_F(CuptiVersions, TheCuptiOfCuda12HasNoTimesOfEventsButWaitsNameThem) {
+  standin::behave({.version = 18, .layouts_of_12_0 = true});
+  watch();
+  EXPECT_EQ(output->countsByName(DeviceRole::note).count("cudaEvent"), 0u);
+  EXPECT_EQ(output->countsByName(DeviceRole::note)["Stream Wait Event"], 4);
+}
+
 TEST_F(CuptiVersions, ALaterCuptiWithLongerRecordsTellsTheSame) {
   const auto now = activitiesWith({}, false);
   EXPECT_EQ(activitiesWith({.version = 130401, .longer_by = 32}, false), now);
