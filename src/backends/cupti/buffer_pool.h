@@ -36,8 +36,10 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // Makes at most so much memory ready, every page of it there and zero. Not while a run is on. Buffers that are still out stay what they are.
+  // Makes at most so much memory ready, zero, and the pages of the first buffers there. Not while a run is on. Buffers that are still out stay what they are.
   Status prepare(size_t bytes);
+  // Fetches the pages of the others: on a thread of ours, while the first ones are used.
+  void fetchPages() noexcept;
   // The pages of what is free go back to the system.
   void release() noexcept;
 
@@ -72,7 +74,8 @@ class BufferPool {
   // From one buffer to the next it is always as far as the largest would need.
   uint8_t* memoryOf(uint32_t slot) const noexcept { return base_.load(std::memory_order_relaxed) + slot * kLargestBuffer; }
 
-  std::atomic<uint8_t*> base_{nullptr};
+  void* mapped_ = nullptr;
+  std::atomic<uint8_t*> base_{nullptr};  // in it, where huge pages begin
   size_t reserved_ = 0;                  // bytes of address space from base_ on
   size_t usable_ = 0;                    // … of which so many may be written
   std::atomic<size_t> buffer_bytes_{0};  // what CUPTI is told of each

@@ -55,6 +55,7 @@ Status Worker::start() {
 }
 
 void Worker::run() {
+  pool_.fetchPages();
   Clock::time_point next = Clock::now() + kPeriod;
   while (!finishing_.load(std::memory_order_acquire)) {
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
