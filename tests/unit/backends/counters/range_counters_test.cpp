@@ -97,6 +97,17 @@ TEST_F(RangeCounters, KernelsThatNobodyToldOfGetNoWrongName) {
   for (const auto& each : counting.kept->activities) EXPECT_EQ(each.name, "kernel of unknown name");
 }
 
+TEST_F(RangeCounters, LaunchesWithoutNumbersAreCountedAsLost) {
+  Counting counting(kBlocks, true);
+  counting.launch("k", 10);
+  card().deaf = true;
+  counting.launchGraph({5, 6});
+  counting.launch("k", 20);
+  ASSERT_TRUE(counting.finish());
+  EXPECT_EQ(counting.kept->activities.size(), 1u);
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 2u);
+}
+
 TEST_F(RangeCounters, AContextThatComesUpLaterIsCounted) {
   card().has_context = false;
   Counting counting(kBlocks, true);
