@@ -52,6 +52,7 @@ TEST_F(RangeCounters, MoreKernelsThanAnImageHoldsAreAllCounted) {
 
 TEST_F(RangeCounters, ThreadsThatLaunchAtOnceKeepTheirNames) {
   Counting counting(kBlocks, true);
+  counting.launch_takes = 50us;
   std::vector<std::thread> threads;
   for (int t = 1; t <= 4; ++t) {
     threads.emplace_back([&counting, t] {
