@@ -36,7 +36,7 @@ echo "library: ${PROBE_CUPTI:-by the loader}"
 if [ -z "${PREBUILT:-}" ]; then
 # shellcheck disable=SC2086
 ${CXX:-c++} -std=c++20 -O1 -g -Wall -Wextra -DFMT_HEADER_ONLY ${CXXFLAGS:-} -I"$root/src" -I"$root/include" $includes \
-  "$root"/tests/device/counters_probe.cpp $(ls "$root"/src/backends/cupti/counters/*.cpp | grep -v _off) "$root"/src/base/dynamic_library.cpp \
+  "$root"/tests/device/counters_probe.cpp $(ls "$root"/src/backends/cupti/counters/*.cpp) "$root"/src/base/dynamic_library.cpp \
   "$root"/src/base/status.cpp "$root"/src/base/log.cpp "$root"/src/base/environment.cpp "$root"/tests/device/backend_base.cpp \
   -ldl -lpthread -o "$out/counters_probe"
 fi

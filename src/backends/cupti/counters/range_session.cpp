@@ -189,6 +189,8 @@ void RangeSession::decode() {
 std::string RangeSession::sessionName() const { return times_on_ <= 1 ? "session" : fmt::format("session {}", times_on_); }
 
 void RangeSession::keep(size_t range_count) {
+  // A launch without a range: the library leaves out what it cannot replay.
+  if (range_count < launches_.size()) lost_ += launches_.size() - range_count;
   // Kernels that no callback told of (a library's own) would shift the names: then none is given.
   const bool one_each = range_count == launches_.size();
   const bool all_of_one = launches_.size() == 1;

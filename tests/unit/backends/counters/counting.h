@@ -6,10 +6,12 @@
 #include <cupti_runtime_cbid.h>
 #include <time.h>
 
+#include <atomic>
 #include <bit>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/cupti/counters/counters.h"
@@ -93,6 +95,7 @@ class Counting {
     const uint32_t correlation = ++correlation_;
     call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_API_ENTER, kernel, context, correlation, 0);
     call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_API_ENTER, kernel, context, correlation, 0);
+    if (launch_takes > 0us) std::this_thread::sleep_for(launch_takes);
     if (result == 0) runKernel(context, blocks);
     call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_API_EXIT, kernel, context, correlation, result);
     call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_API_EXIT, kernel, context, correlation,
@@ -130,6 +133,7 @@ class Counting {
   std::shared_ptr<Kept> kept = std::make_shared<Kept>();
   std::unique_ptr<CounterRun> run;
   std::string refused;
+  std::chrono::microseconds launch_takes{0};  // before its kernel runs: other threads get ahead where they may
 
  private:
   std::atomic<uint32_t> correlation_ = 100;

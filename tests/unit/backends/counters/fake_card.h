@@ -10,6 +10,7 @@ struct FakeCard {
   bool has_context = true;                // when counting starts
   int devices = 1;
   uint64_t internal_kernels = 0;  // a launch brings so many kernels that no callback tells of
+  bool deaf = false;              // kernels leave no range
   bool overflow_once = false;     // the next decoding of samples says that the device's buffer was full
   uint64_t skip_samples = 0;      // so many samples the device overwrites before the next decoding
   bool foreign_clock = false;     // samples are in no clock of ours

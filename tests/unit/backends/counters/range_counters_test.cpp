@@ -52,6 +52,7 @@ TEST_F(RangeCounters, MoreKernelsThanAnImageHoldsAreAllCounted) {
 
 TEST_F(RangeCounters, ThreadsThatLaunchAtOnceKeepTheirNames) {
   Counting counting(kBlocks, true);
+  counting.launch_takes = 50us;
   std::vector<std::thread> threads;
   for (int t = 1; t <= 4; ++t) {
     threads.emplace_back([&counting, t] {
@@ -95,6 +96,17 @@ TEST_F(RangeCounters, KernelsThatNobodyToldOfGetNoWrongName) {
   ASSERT_TRUE(counting.finish());
   ASSERT_EQ(counting.kept->activities.size(), 4u);
   for (const auto& each : counting.kept->activities) EXPECT_EQ(each.name, "kernel of unknown name");
+}
+
+TEST_F(RangeCounters, LaunchesWithoutNumbersAreCountedAsLost) {
+  Counting counting(kBlocks, true);
+  counting.launch("k", 10);
+  card().deaf = true;
+  counting.launchGraph({5, 6});
+  counting.launch("k", 20);
+  ASSERT_TRUE(counting.finish());
+  EXPECT_EQ(counting.kept->activities.size(), 1u);
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 2u);
 }
 
 TEST_F(RangeCounters, AContextThatComesUpLaterIsCounted) {
