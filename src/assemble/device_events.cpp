@@ -18,6 +18,16 @@ const std::vector<uint32_t> DeviceEvents::kNone;
 
 namespace {
 
+// Pairs that lie so close that the time it takes to read them would bend the clock between them are left out.
+std::vector<base::ClockPair> apart(const std::vector<base::ClockPair>& pairs) {
+  constexpr int64_t kLeastNs = 5'000'000;
+  std::vector<base::ClockPair> kept;
+  for (const base::ClockPair& pair : pairs) {
+    if (kept.empty() || pair.monotonic_ns - kept.back().monotonic_ns >= kLeastNs) kept.push_back(pair);
+  }
+  return kept;
+}
+
 // Turns ticks of any clock into nanoseconds of the trace.
 class Clocks {
  public:
@@ -27,13 +37,9 @@ class Clocks {
     for (auto& [clock, ticks] : pairs) {
       if (clock == kHostClock) continue;
       for (base::ClockPair& pair : ticks) pair.monotonic_ns = host.toMonotonicNs(static_cast<uint64_t>(pair.monotonic_ns));
-      const base::ClockPair& first = ticks.front();
-      const base::ClockPair& last = ticks.back();
-      const int64_t ns = last.monotonic_ns - first.monotonic_ns;
-      constexpr double kNanosecondsPerMs = 1e6;
-      const double rate = ns > 0 ? static_cast<double>(last.ticks - first.ticks) * kNanosecondsPerMs / static_cast<double>(ns) : kNanosecondsPerMs;
+      constexpr uint32_t kNanosecondsPerMs = 1'000'000;
       Clock& made = clocks_[clock];
-      made.own = std::make_unique<TickClock>(ticks, static_cast<uint32_t>(std::clamp(rate, 1.0, 4e9)));
+      made.own = std::make_unique<TickClock>(apart(ticks), kNanosecondsPerMs);
       made.clock = made.own.get();
     }
   }

@@ -112,7 +112,7 @@ step launch_cost 90 "$build/benchmarks/device/launch_cost"
 inject=$(find "$build" -name 'libxsp_inject.so' -print -quit 2>/dev/null)
 tail_lines=40 step torch 150 python3 -B tests/device/torch_compare.py --rounds 2 --inject "${inject:-libxsp_inject.so}" --export "$programs/device_export" --folder "$work/torch"
 step extras 90 bash -c extras
-step counters 60 env OUT="$work/probe" sh tests/device/counters_probe.sh
+step counters 60 env OUT="$work/probe" bash tests/device/counters_probe.sh
 possible=$(($(left) - 30))
 seconds=$clock
 [ "$possible" -lt "$clock" ] && seconds=$possible

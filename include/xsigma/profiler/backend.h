@@ -37,7 +37,8 @@ enum DeviceMemoryValue : uint32_t {
   kMemoryValues
 };
 
-// Times are ticks of a clock. Clock 0 is the one that the capture counts in (BackendRequest::host_ticks); any other is told by BackendOutput::clockPair.
+// Times are ticks of a clock. Clock 0 is the one that the capture counts in (BackendRequest::host_ticks); any other counts nanoseconds,
+// as well as it can, and is told by BackendOutput::clockPair.
 inline constexpr uint8_t kHostClock = 0;
 
 struct DeviceActivity {

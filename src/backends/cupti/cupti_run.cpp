@@ -10,6 +10,7 @@
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
 #include "backends/cupti/counters/locked_output.h"
+#include "base/log.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -145,7 +146,7 @@ void CuptiRun::setCollecting(bool on) noexcept {
     return;
   }
   try {
-    static_cast<void>(attachment_->enable());
+    if (const Status status = attachment_->enable(); !status) base::warn("CUDA devices are not recorded any more: " + status.message());
   } catch (const std::bad_alloc&) {
     return;
   }
