@@ -17,19 +17,33 @@ struct Launches {
   struct Call {
     uint64_t correlation;
     uint32_t kind;
+    int64_t thread;
+    uint64_t start;
+    uint64_t end;
   };
   std::vector<Call> calls;
-  std::unordered_set<uint64_t> caused;  // correlations of kernels
-  std::unordered_set<uint64_t> other;   // … of work that is none: a copy, a fill
+  std::unordered_set<uint64_t> caused;             // correlations of kernels
+  std::unordered_set<uint64_t> other;              // … of work that is none: a copy, a fill
+  std::map<int64_t, std::vector<uint64_t>> nodes;  // by thread: when it put a node into a graph
+
+  // What is called while a graph is captured makes a node of it, and launches nothing.
+  bool isCaptured(const Call& call) const {
+    const auto thread = nodes.find(call.thread);
+    if (thread == nodes.end()) return false;
+    const auto first = std::lower_bound(thread->second.begin(), thread->second.end(), call.start);
+    return first != thread->second.end() && *first <= call.end;
+  }
 
   // Calls of a launching kind that caused nothing.
-  uint64_t without() const {
+  uint64_t without() {
+    for (auto& [thread, ticks] : nodes) std::sort(ticks.begin(), ticks.end());
     std::unordered_set<uint32_t> launching;
     for (const Call& call : calls) {
       if (caused.count(call.correlation) != 0) launching.insert(call.kind);
     }
     return static_cast<uint64_t>(std::count_if(calls.begin(), calls.end(), [&](const Call& call) {
-      return launching.count(call.kind) != 0 && caused.count(call.correlation) == 0 && other.count(call.correlation) == 0;
+      return launching.count(call.kind) != 0 && caused.count(call.correlation) == 0 && other.count(call.correlation) == 0 &&
+             !isCaptured(call);
     }));
   }
 };
@@ -60,7 +74,11 @@ DeviceLedger countDevices(const Capture::Source& source) {
       const DeviceActivity& activity = record.activity;
       if (activity.role == DeviceRole::call) {
         ++ledger.calls;
-        if (!activity.failed && activity.correlation != 0) launches.calls.push_back({activity.correlation, activity.kind});
+        if (!activity.failed && activity.correlation != 0) {
+          launches.calls.push_back({activity.correlation, activity.kind, activity.thread_id, activity.start, activity.end});
+        }
+      } else if (activity.role == DeviceRole::graph_node) {
+        launches.nodes[activity.thread_id].push_back(activity.start);
       } else if (activity.role == DeviceRole::pending) {
         if (!isKernel(activity.type)) continue;
         const Tables::ResolvedSite* const name = contents.tables.site(activity.name);
@@ -72,8 +90,10 @@ DeviceLedger countDevices(const Capture::Source& source) {
       }
     }
   }
-  ledger.causes[static_cast<size_t>(DeviceLossCause::buffers_full)] = contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::buffers_full)];
-  ledger.causes[static_cast<size_t>(DeviceLossCause::unreadable)] = contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::unreadable)];
+  ledger.causes[static_cast<size_t>(DeviceLossCause::buffers_full)] =
+      contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::buffers_full)];
+  ledger.causes[static_cast<size_t>(DeviceLossCause::unreadable)] =
+      contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::unreadable)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::no_room)] = no_room;
   for (const uint64_t lost : ledger.causes) ledger.dropped += lost;
   // A launch without its kernel is one of those that were lost, while there are such.

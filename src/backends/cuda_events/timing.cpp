@@ -134,13 +134,11 @@ void Timing::settle(Range& range) noexcept {
     const std::lock_guard lock(mutex_);
     if (output_ == nullptr) return;
     put(range, timeline, begun, ended);
+    rate_.measure();
     timeline.note(begun, range.begun_ticks);
     timeline.note(ended, range.ended_ticks);
     timeline.mayRebase(range.ended, ended);
-    if (timeline.due()) {
-      rate_.measure();
-      timeline.tell(*output_);
-    }
+    if (timeline.due()) timeline.tell(*output_);
   } catch (...) {  // the device is in error, or the events are of different contexts
     ++unreadable_;
   }

@@ -22,7 +22,9 @@ constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kGraphCallbacks[] = 
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED}, {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}};
 constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kMarkCallbacks[] = {
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}};
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000}};
 
 // Whether CUPTI is taken out of the process again. Before 12.6 it was not safe beside a program that goes on calling CUDA.
 bool shouldFinalize(const CuptiLibrary& cupti) {
@@ -97,6 +99,7 @@ CUptiResult Attachment::enableOne(CUpti_ActivityKind kind) {
 
 Status Attachment::enable() {
   refused_.clear();
+  callbacks_wanted_.store(true, std::memory_order_relaxed);
   enableCallbacks(1);
   for (const WantedKind& wanted : kinds_) {
     const CUptiResult result = enableOne(wanted.kind);
@@ -136,7 +139,14 @@ void Attachment::enableCallbacks(uint32_t on) noexcept {
   }
 }
 
-void Attachment::disableCallbacks() noexcept { enableCallbacks(0); }
+void Attachment::disableCallbacks() noexcept {
+  callbacks_wanted_.store(false, std::memory_order_relaxed);
+  enableCallbacks(0);
+}
+
+void Attachment::renewCallbacks() noexcept {
+  if (callbacks_wanted_.load(std::memory_order_relaxed)) enableCallbacks(1);
+}
 
 void Attachment::letGo() noexcept {
   if (!attached_) return;

@@ -1,6 +1,7 @@
 // Attachment: this process's hold on CUPTI, from subscribing to letting go. CUPTI serves one at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,6 +39,8 @@ class Attachment {
   void listen(std::shared_ptr<CallbackListener> listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks);
   // Nodes of graphs and the program's marks are no longer told.
   void disableCallbacks() noexcept;
+  // Those that were asked for while the driver initialises are forgotten by it: asks again.
+  void renewCallbacks() noexcept;
   // No callback comes any more, and another tool may have it. CUPTI stays in the process.
   void letGo() noexcept;
   // After the last flush: the same, and CUPTI is taken out of the process, so that launches cost what they did before.
@@ -59,6 +62,7 @@ class Attachment {
   std::shared_ptr<CallbackListener> listener_;
   std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> listened_;
   std::string refused_;
+  std::atomic<bool> callbacks_wanted_{false};
   bool attached_ = false;
 };
 

@@ -82,11 +82,14 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
 
   putVersions(cupti, driver, *output);
   auto decoder = std::make_unique<Decoder>(cupti, &driver, request, *output);
-  const auto worker = std::make_shared<Worker>(cupti, output, std::move(decoder), [attachment, claim] {
-    attachment->detach();
-    BufferPool::ofProcess().release();
-    claim->giveBack();
-  });
+  const auto worker = std::make_shared<Worker>(
+      cupti, output, std::move(decoder),
+      [attachment, claim] {
+        attachment->detach();
+        BufferPool::ofProcess().release();
+        claim->giveBack();
+      },
+      [attachment] { attachment->renewCallbacks(); });
   Status status = attachment->enable();
   if (status && !attachment->refused().empty()) output->property("xsigmaNotRecorded", "{" + attachment->refused() + "}");
   if (status) status = worker->start();

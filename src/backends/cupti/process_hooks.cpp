@@ -11,6 +11,19 @@
 #include "backends/cupti/doorbell.h"
 
 namespace xsigma::profiler::backends::cupti {
+namespace {
+
+bool isStartMark(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
+  return (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart) ||
+         (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000);
+}
+
+bool isStopMark(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
+  return (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop) ||
+         (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000);
+}
+
+}  // namespace
 
 ProcessHooks& ProcessHooks::ofProcess() {
   static ProcessHooks& hooks = *new ProcessHooks;
@@ -55,9 +68,8 @@ void ProcessHooks::subscribed(void* self, CUpti_CallbackDomain domain, CUpti_Cal
   if (hooks.armed_.load(std::memory_order_seq_cst) && data != nullptr) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)) {
       hooks.nodeCreated(id, *static_cast<const CUpti_ResourceData*>(data));
-    } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API &&
-               (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)) {
-      hooks.marked(id, *static_cast<const CUpti_CallbackData*>(data));
+    } else if (isStartMark(domain, id) || isStopMark(domain, id)) {
+      hooks.marked(isStartMark(domain, id), *static_cast<const CUpti_CallbackData*>(data));
     }
     if (CallbackListener* const listener = hooks.listener_.load(std::memory_order_acquire)) listener->callback(domain, id, data);
   }
@@ -78,12 +90,12 @@ void ProcessHooks::nodeCreated(CUpti_CallbackId id, const CUpti_ResourceData& da
   if (nodes_.pushed() % kWakeEach == 0) Doorbell::ofProcess().ring();
 }
 
-// From the end of the call that begins to the beginning of the call that ends.
-void ProcessHooks::marked(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+// From the end of the call that begins to the beginning of the call that ends. A runtime's call is told twice: the driver's is inside it.
+void ProcessHooks::marked(bool start, const CUpti_CallbackData& data) noexcept {
   if (!marked_) return;
   try {
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && data.callbackSite == CUPTI_API_EXIT) marked_(true);
-    if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && data.callbackSite == CUPTI_API_ENTER) marked_(false);
+    if (start && data.callbackSite == CUPTI_API_EXIT) marked_(true);
+    if (!start && data.callbackSite == CUPTI_API_ENTER) marked_(false);
   } catch (...) {
     return;  // not the program's affair
   }

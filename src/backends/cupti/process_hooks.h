@@ -33,7 +33,7 @@ class ProcessHooks {
 
  private:
   void nodeCreated(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept;
-  void marked(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
+  void marked(bool start, const CUpti_CallbackData& data) noexcept;
 
   std::atomic<bool> armed_{false};
   std::atomic<uint32_t> inside_{0};  // callbacks that may look at what follows

@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 
 // What still runs when a run ends is waited for so long, by asking CUPTI again and again whether it is complete.
 constexpr std::chrono::milliseconds kPatience = 300ms;
+// A run may begin while the driver initialises, which forgets what callbacks it was asked for: so long they are asked for again, so often.
+constexpr std::chrono::milliseconds kSettling = 1000ms;
+constexpr std::chrono::milliseconds kSettlingPeriod = 2ms;
 
 // When the process exits, CUPTI ends too, at a moment that nobody tells: from then on it is called only if somebody asks.
 std::atomic<bool> process_exits{false};
@@ -30,8 +33,13 @@ void watchExit() {
 }  // namespace
 
 Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder,
-               std::function<void()> detach)
-    : cupti_(cupti), output_(std::move(output)), decoder_(std::move(decoder)), detach_(std::move(detach)), pool_(BufferPool::ofProcess()) {
+               std::function<void()> detach, std::function<void()> renew)
+    : cupti_(cupti),
+      output_(std::move(output)),
+      decoder_(std::move(decoder)),
+      detach_(std::move(detach)),
+      renew_(std::move(renew)),
+      pool_(BufferPool::ofProcess()) {
   completed_.reserve(BufferPool::kMostBuffers);
 }
 
@@ -57,10 +65,13 @@ Status Worker::start() {
 void Worker::run() {
   pool_.fetchPages();
   Clock::time_point next = Clock::now() + kPeriod;
+  const Clock::time_point settled = Clock::now() + kSettling;
   while (!finishing_.load(std::memory_order_acquire)) {
-    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+    auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+    if (Clock::now() < settled) rest = std::min<std::chrono::milliseconds>(rest, kSettlingPeriod);
     if (rest > 0ms) Doorbell::ofProcess().wait(rest);
     readCompleted();
+    if (Clock::now() < settled) renew_();
     if (Clock::now() < next) continue;
     next = Clock::now() + kPeriod;
     if (process_exits.load(std::memory_order_relaxed)) continue;

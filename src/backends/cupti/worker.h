@@ -22,7 +22,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   static constexpr std::chrono::milliseconds kPeriod{250};
 
   // `detach` is called on the thread, as the last thing that it does.
-  Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder, std::function<void()> detach);
+  Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder, std::function<void()> detach,
+         std::function<void()> renew);
 
   // An error: the system gave no thread. Otherwise finish() must be called.
   Status start();
@@ -46,6 +47,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::shared_ptr<BackendOutput> output_;
   std::unique_ptr<Decoder> decoder_;
   std::function<void()> detach_;
+  std::function<void()> renew_;  // asks for callbacks again
   BufferPool& pool_;
   std::vector<BufferPool::Completed> completed_;
   std::atomic<bool> collecting_{true};
