@@ -18,20 +18,33 @@ class Claim {
  public:
   // Null: somebody has it.
   static std::shared_ptr<Claim> take() {
-    bool free = false;
-    if (!taken.compare_exchange_strong(free, true)) return nullptr;
+    int nobody = 0;
+    if (!holder.compare_exchange_strong(nobody, getpid())) return nullptr;
     return std::make_shared<Claim>();
   }
   ~Claim() { giveBack(); }
   void giveBack() {
-    if (!given_back_.exchange(true)) taken.store(false);
+    if (!given_back_.exchange(true)) holder.store(0);
+  }
+  // What to say when take() gave none.
+  static Status isTaken() {
+    if (const int process = holder.load(); process != 0 && process != getpid()) {
+      return {StatusCode::unsupported,
+              "this process was forked while its parent watched CUDA devices: neither CUDA nor CUPTI can be used in it. Start such "
+              "processes before, or "
+              "with exec"};
+    }
+    return {StatusCode::busy,
+            "CUDA devices are being watched already in this process, or a session that has just ended still waits for CUPTI. End the other "
+            "session "
+            "first, or try again in a moment"};
   }
 
  private:
   std::atomic<bool> given_back_{false};
-  static std::atomic<bool> taken;
+  static std::atomic<int> holder;  // the process that has it; 0 = none
 };
-std::atomic<bool> Claim::taken{false};
+std::atomic<int> Claim::holder{0};
 
 // Hardware counters beside the records. They see the program's launches through the same subscriber.
 class Counting final : public CallbackListener {
@@ -48,12 +61,6 @@ class Counting final : public CallbackListener {
 
 namespace {
 
-Status isTaken() {
-  return {StatusCode::busy,
-          "CUDA devices are being watched already in this process, or a session that has just ended still waits for CUPTI. End the other "
-          "session first, or try again in a moment"};
-}
-
 void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOutput& output) {
   output.property("cupti_version", fmt::format("{}", cupti.version));
   if (const int version = driver.version(); version != 0) output.property("cuda_driver_version", fmt::format("{}", version));
@@ -65,7 +72,7 @@ void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOut
 Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti, const CudaDriver& driver, const BackendRequest& request,
                                                       std::shared_ptr<BackendOutput> output) {
   const std::shared_ptr<Claim> claim = Claim::take();
-  if (claim == nullptr) return isTaken();
+  if (claim == nullptr) return Claim::isTaken();
   if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
   Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
   if (!attached) return attached.status();
@@ -112,7 +119,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
     if (Status status = checkCounters({cupti.file, Counting::kClock}, request); !status) return status;
   }
   const std::shared_ptr<Claim> claim = Claim::take();
-  if (claim == nullptr) return isTaken();
+  if (claim == nullptr) return Claim::isTaken();
   BufferPool& pool = BufferPool::ofProcess();
   if (Status status = pool.prepare(request.buffer_bytes); !status) return status;
   const Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);

@@ -105,6 +105,27 @@ TEST(CuptiRecords, AWaitOf12_0HasNoNumberOfItsEvent) {
   EXPECT_EQ(read.event_sync, 0u);
 }
 
+#if CUPTI_API_VERSION >= 26
+TEST(CuptiRecords, AWaitAndItsEventHaveTheSameNumberFrom12_8On) {
+  Written<CUpti_ActivitySynchronization2> wait;
+  wait.record() = {
+      CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 10, 20, 5, 1, 14, 3, 77, 0, 0};
+  EXPECT_EQ(readSync(kCupti12_8, wait.activity()).event_sync, 77u);
+  EXPECT_EQ(readSync(kCupti12_6, wait.activity()).event_sync, 0u) << "that version had no such field, whatever lies there";
+
+  Written<CUpti_ActivityCudaEvent2> event;
+  event.record() = {};
+  event.record().deviceId = 1;
+  event.record().deviceTimestamp = 4000;
+  event.record().cudaEventSyncId = 77;
+  const EventRecord read = readEvent(kCupti13_0, event.activity());
+  EXPECT_EQ(read.event_sync, 77u);
+  EXPECT_EQ(read.time, 4000u);
+  EXPECT_TRUE(read.has_device);
+  EXPECT_EQ(read.device, 1u);
+}
+#endif
+
 TEST(CuptiRecords, AnEventOf12_0HasNoTimeAndNoDevice) {
   Written<CUpti_ActivityCudaEvent> written;
   written.record() = {CUPTI_ACTIVITY_KIND_CUDA_EVENT, 5, 1, 14, 3, 0};
