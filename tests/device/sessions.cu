@@ -1,0 +1,201 @@
+// Sessions one after the other while the device is never idle: what begins and ends must lose nothing, break nothing, and leave nothing behind.
+//
+//     sessions [--rounds N]
+#include <xsigma/profiler/profiler.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cuda_checks.h"
+
+extern "C" {
+__global__ void session_kernel() {}
+__global__ void waiting_kernel(volatile int* go) {
+  while (*go == 0) {
+  }
+}
+}
+
+namespace device_tests {
+namespace {
+
+using namespace xsigma::profiler;
+using Clock = std::chrono::steady_clock;
+
+int failures = 0;
+
+void check(bool ok, const std::string& what) {
+  std::printf("%-6s %s\n", ok ? "ok" : "FAILED", what.c_str());
+  failures += !ok;
+}
+
+const std::set<ActivityType> kBoth{ActivityType::CPU, ActivityType::CUDA};
+
+// Sessions begin and end while eight threads launch.
+void underLoad(int rounds) {
+  constexpr int kThreads = 8;
+  std::atomic<bool> over{false};
+  std::atomic<uint64_t> launched{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      cudaStream_t stream;
+      CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      while (!over) {
+        for (int n = 0; n < 50; ++n) session_kernel<<<1, 32, 0, stream>>>();
+        CUDA_OK(cudaStreamSynchronize(stream));
+        launched += 50;
+      }
+      CUDA_OK(cudaStreamDestroy(stream));
+    });
+  }
+  uint64_t kernels = 0;
+  uint64_t dropped = 0;
+  int empty = 0;
+  for (int round = 0; round < rounds; ++round) {
+    ProfilerConfig config(ProfilerState::KINETO);
+    config.experimental_config.profile_all_threads = true;
+    enableProfiler(config, kBoth);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    const auto result = disableProfiler();
+    const DeviceLedger ledger = result->ledger().device;
+    kernels += ledger.kernels;
+    dropped += ledger.dropped;
+    empty += ledger.kernels == 0;
+  }
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  CUDA_OK(cudaDeviceSynchronize());
+  check(empty == 0, std::to_string(rounds) + " sessions beside " + std::to_string(kThreads) + " launching threads recorded " + std::to_string(kernels) + " of " +
+                        std::to_string(launched.load()) + " kernels; empty ones: " + std::to_string(empty));
+  check(dropped == 0, "dropped: " + std::to_string(dropped));
+}
+
+// A session ends while a kernel runs.
+void pending() {
+  int* go = nullptr;
+  CUDA_OK(cudaHostAlloc(&go, sizeof *go, cudaHostAllocMapped));
+  *go = 0;
+  enableProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+  session_kernel<<<1, 32>>>();
+  CUDA_OK(cudaDeviceSynchronize());
+  waiting_kernel<<<1, 1>>>(go);
+  const Clock::time_point begun = Clock::now();
+  const auto result = disableProfiler();
+  const double stop_ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+  const DeviceLedger ledger = result->ledger().device;
+  *go = 1;
+  CUDA_OK(cudaDeviceSynchronize());
+  check(stop_ms < 100, "stopping with a kernel that runs took " + std::to_string(stop_ms) + " ms");
+  const bool named = ledger.pending_names.size() == 1 && ledger.pending_names[0].first.find("waiting_kernel") != std::string::npos;
+  check(ledger.kernels == 1 && ledger.pending == 1 && named, "launched " + std::to_string(ledger.launched) + " = " + std::to_string(ledger.kernels) +
+                                                                  " recorded + " + std::to_string(ledger.pending) + " pending (" +
+                                                                  (named ? ledger.pending_names[0].first : "not named") + ")");
+  CUDA_OK(cudaFreeHost(go));
+}
+
+size_t kernelsOf(const ProfilerResult& result) { return result.ledger().device.kernels; }
+
+void toggled() {
+  enableProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+  size_t expected = 0;
+  for (int round = 0; round < 6; ++round) {
+    const bool on = round % 2 == 0;
+    toggleCollectionDynamic(on, {ActivityType::CUDA});
+    for (int i = 0; i < 100; ++i) session_kernel<<<1, 32>>>();
+    CUDA_OK(cudaDeviceSynchronize());
+    expected += on ? 100 : 0;
+  }
+  const auto result = disableProfiler();
+  check(kernelsOf(*result) == expected, "switched off and on: " + std::to_string(kernelsOf(*result)) + " of " + std::to_string(expected));
+}
+
+void memory() {
+  ProfilerConfig config(ProfilerState::KINETO);
+  config.profile_memory = true;
+  enableProfiler(config, kBoth);
+  constexpr int64_t kBytes = int64_t{3} << 20;
+  void* plain = nullptr;
+  void* async = nullptr;
+  {
+    XSIGMA_PROFILE_SCOPE("allocating");
+    CUDA_OK(cudaMalloc(&plain, kBytes));
+    CUDA_OK(cudaMallocAsync(&async, kBytes, nullptr));
+  }
+  CUDA_OK(cudaFreeAsync(async, nullptr));
+  CUDA_OK(cudaDeviceSynchronize());
+  const auto result = disableProfiler();
+  CUDA_OK(cudaFree(plain));
+  int64_t bytes = 0;
+  const KeyAverages averages = result->keyAverages();
+  for (const KeyAverage& row : averages.rows()) {
+    if (row.name == "allocating" && row.device == DeviceType::CPU) bytes = row.device_bytes;
+  }
+  check(bytes == 2 * kBytes, "device memory of the scope: " + std::to_string(bytes) + " of " + std::to_string(2 * kBytes));
+}
+
+void wholeGraphs() {
+  cudaStream_t stream;
+  CUDA_OK(cudaStreamCreate(&stream));
+  cudaGraph_t graph;
+  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  for (int i = 0; i < 4; ++i) session_kernel<<<1, 32, 0, stream>>>();
+  CUDA_OK(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t instance;
+  CUDA_OK(cudaGraphInstantiate(&instance, graph, 0));
+  for (const bool whole : {false, true}) {
+    ProfilerConfig config(ProfilerState::KINETO);
+    config.experimental_config.whole_graphs = whole;
+    enableProfiler(config, kBoth);
+    for (int i = 0; i < 5; ++i) CUDA_OK(cudaGraphLaunch(instance, stream));
+    CUDA_OK(cudaStreamSynchronize(stream));
+    const auto result = disableProfiler();
+    size_t work = 0;
+    for (const KinetoEvent& event : result->events()) {
+      work += event.deviceType() == DeviceType::CUDA && static_cast<libkineto::ActivityType>(event.activityType()) == libkineto::ActivityType::CONCURRENT_KERNEL;
+    }
+    check(work == (whole ? 5u : 20u), (whole ? std::string("whole graphs: ") : std::string("nodes of graphs: ")) + std::to_string(work));
+  }
+}
+
+// The first start is the slow one, unless it was prepared for.
+void startCost() {
+  const auto startMs = [] {
+    const Clock::time_point begun = Clock::now();
+    enableProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+    session_kernel<<<1, 32>>>();
+    CUDA_OK(cudaDeviceSynchronize());
+    disableProfiler()->ledger();
+    return ms;
+  };
+  const Clock::time_point begun = Clock::now();
+  prepareProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+  const double prepare_ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+  const double first = startMs();
+  const double second = startMs();
+  std::printf("       prepareProfiler %.1f ms, then the first start %.1f ms, the second %.1f ms\n", prepare_ms, first, second);
+}
+
+}  // namespace
+}  // namespace device_tests
+
+int main(int argc, char** argv) {
+  using namespace device_tests;
+  const int rounds = argc > 2 && std::strcmp(argv[1], "--rounds") == 0 ? std::atoi(argv[2]) : 60;
+  skipWithoutDevice();
+  CUDA_OK(cudaFree(nullptr));
+  startCost();
+  pending();
+  toggled();
+  memory();
+  wholeGraphs();
+  underLoad(rounds);
+  std::printf("%s sessions\n", failures == 0 ? "ok" : "FAILED");
+  return failures == 0 ? 0 : kFailed;
+}
