@@ -40,7 +40,9 @@ struct Ownership {
     std::unique_lock lock(mutex);
     if (process_id == getpid() && draining) changed.wait_for(lock, kDrainDeadline, [this] { return process_id == 0; });
     if (process_id == getpid()) {
-      return {StatusCode::busy, "another session of this process watches the device; one at a time can. Stop that one first, or leave the device out of the activities"};
+      return {StatusCode::busy,
+              "another session of this process watches the device; one at a time can. Stop that one first, or leave the device out of the "
+              "activities"};
     }
     process_id = getpid();
     draining = false;
@@ -89,7 +91,8 @@ Expected<Backend*> choose(Device device, bool fallback) {
 
 std::vector<Device> devicesOf(const SessionPlan& plan) {
   std::vector<Device> devices;
-  std::copy_if(plan.activities.begin(), plan.activities.end(), std::back_inserter(devices), [](Device each) { return each != Device::CPU; });
+  std::copy_if(plan.activities.begin(), plan.activities.end(), std::back_inserter(devices),
+               [](Device each) { return each != Device::CPU; });
   return devices;
 }
 
@@ -156,7 +159,8 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
   if (devices.empty()) return std::unique_ptr<DeviceWatch>();
   const Expected<bool> counter_is_clock = collect::ticksAreClock();
   if (!counter_is_clock) return counter_is_clock.status();
-  const bool alone = plan.activities.count(Device::CPU) == 0;
+  // Nothing else is recorded, or what cannot be done without was asked for.
+  const bool must = plan.activities.count(Device::CPU) == 0 || !plan.config.experimental_config.profiler_metrics.empty();
   auto runs = std::make_shared<Runs>();
   std::string report;
   bool owned = false;
@@ -187,7 +191,7 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
       }
     }
     if (!status) {
-      if (alone) {
+      if (must) {
         if (owned && runs->all.empty()) ownership().giveBack();
         return status;
       }

@@ -123,7 +123,7 @@ int check() {
     expect(std::abs(found - microseconds) < 0.05 * microseconds + 60, ("µs of " + name).c_str(), found);
     if (device_us.count(name) == 0) continue;
     const double late = static_cast<double>(device_start[name] - host_start[name]) / 1000;
-    expect(late > -20 && late < (name == "outer" || name == "inner" ? 6000 : 500),
+    expect(late > -20 && late < (name == "outer" || name == "inner" ? 6000 : name == "graph launch" ? 3000 /* its first launch uploads it */ : 500),
            ("µs from the scope's begin to the device's: " + name).c_str(), late);
   }
   expect(device_us.count("inside the capture") == 0, "what is only captured takes no time",

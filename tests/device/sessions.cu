@@ -88,9 +88,17 @@ void pending() {
   const Clock::time_point begun = Clock::now();
   const auto result = disableProfiler();
   const double stop_ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+  const Clock::time_point read = Clock::now();
   const DeviceLedger ledger = result->ledger().device;
+  const double drain_ms = std::chrono::duration<double, std::milli>(Clock::now() - read).count();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Clock::time_point asked = Clock::now();
+  check(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the kernel still runs");
+  const double query_ms = std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   *go = 1;
   CUDA_OK(cudaDeviceSynchronize());
+  check(drain_ms < 1000, "the rest was there after " + std::to_string(drain_ms) + " ms");
+  check(query_ms < 20, "a call into CUDA meanwhile took " + std::to_string(query_ms) + " ms");
   check(stop_ms < 100, "stopping with a kernel that runs took " + std::to_string(stop_ms) + " ms");
   const bool named = ledger.pending_names.size() == 1 && ledger.pending_names[0].first.find("waiting_kernel") != std::string::npos;
   check(ledger.kernels == 1 && ledger.pending == 1 && named, "launched " + std::to_string(ledger.launched) + " = " + std::to_string(ledger.kernels) +
@@ -188,8 +196,11 @@ void startCost() {
 int main(int argc, char** argv) {
   using namespace device_tests;
   const int rounds = argc > 2 && std::strcmp(argv[1], "--rounds") == 0 ? std::atoi(argv[2]) : 60;
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // what was said before a crash counts
   skipWithoutDevice();
   CUDA_OK(cudaFree(nullptr));
+  const char* const only = std::getenv("ONLY_UNDER_LOAD");
+  if (only != nullptr) return underLoad(rounds), failures;
   startCost();
   pending();
   toggled();

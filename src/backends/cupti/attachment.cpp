@@ -40,6 +40,7 @@ CallbackListener::~CallbackListener() = default;
 Expected<std::unique_ptr<Attachment>> Attachment::attach(const CuptiLibrary& cupti, const BackendRequest& request) {
   std::unique_ptr<Attachment> attachment(new Attachment(cupti, request));
   ProcessHooks& hooks = ProcessHooks::ofProcess();
+  if (!hooks.settleFinalize()) return Status(StatusCode::busy, "CUPTI is just being taken out of the process. Try again in a moment");
   hooks.arm(cupti, request);
   CUptiResult result = cupti.subscribe(&attachment->subscriber_, &ProcessHooks::subscribed, &hooks);
   if (result != CUPTI_SUCCESS) {
@@ -153,15 +154,26 @@ void Attachment::letGo() noexcept {
   attached_ = false;
   for (const auto& [domain, id] : listened_) cupti_.enable_callback(0, subscriber_, domain, id);
   cupti_.unsubscribe(subscriber_);
+  forgetListener();
+}
+
+void Attachment::forgetListener() noexcept {
   if (!ProcessHooks::ofProcess().disarm() && listener_ != nullptr) {
     static_cast<void>(new (std::nothrow) std::shared_ptr<CallbackListener>(listener_));
   }
 }
 
 void Attachment::detach() noexcept {
-  if (!attached_) return;
-  letGo();
-  if (shouldFinalize(cupti_) && cupti_.finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
+  if (!attached_ || !shouldFinalize(cupti_)) return letGo();
+  if (base::environmentText("XSIGMA_PROFILER_CUPTI_FINALIZE").value_or("") == "now") {
+    letGo();
+    if (cupti_.finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
+    return;
+  }
+  attached_ = false;
+  for (const auto& [domain, id] : listened_) cupti_.enable_callback(0, subscriber_, domain, id);
+  forgetListener();
+  ProcessHooks::ofProcess().finalizeLater(cupti_, subscriber_);
 }
 
 }  // namespace xsigma::profiler::backends::cupti

@@ -43,7 +43,7 @@ class Attachment {
   void renewCallbacks() noexcept;
   // No callback comes any more, and another tool may have it. CUPTI stays in the process.
   void letGo() noexcept;
-  // After the last flush: the same, and CUPTI is taken out of the process, so that launches cost what they did before.
+  // After the last flush: the same, and CUPTI is taken out of the process as soon as it may be, so that launches cost what they did before.
   void detach() noexcept;
 
   // What was refused of what is not needed: "\"events\": \"CUPTI_ERROR…\", …"; "" if nothing was.
@@ -54,6 +54,7 @@ class Attachment {
 
   CUptiResult enableOne(CUpti_ActivityKind kind);
   void enableCallbacks(uint32_t on) noexcept;
+  void forgetListener() noexcept;
 
   const CuptiLibrary& cupti_;
   std::vector<WantedKind> kinds_;

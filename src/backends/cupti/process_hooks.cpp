@@ -3,8 +3,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "backends/cupti/attachment.h"
 #include "backends/cupti/buffer_pool.h"
@@ -21,6 +24,15 @@ bool isStartMark(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
 bool isStopMark(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
   return (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop) ||
          (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000);
+}
+
+// Calls after which the device has nothing to do.
+constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kDeviceWaits[] = {
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize}};
+
+bool isDeviceWait(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
+  return std::find(std::begin(kDeviceWaits), std::end(kDeviceWaits), std::pair(domain, id)) != std::end(kDeviceWaits);
 }
 
 }  // namespace
@@ -51,6 +63,35 @@ bool ProcessHooks::disarm() noexcept {
   return inside_.load(std::memory_order_seq_cst) == 0;
 }
 
+void ProcessHooks::finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber) noexcept {
+  finalized_ = &cupti;
+  last_subscriber_ = subscriber;
+  finalizing_.store(kLater, std::memory_order_release);
+  for (const auto& [domain, id] : kDeviceWaits) cupti.enable_callback(1, subscriber, domain, id);
+}
+
+// On a thread of the program, at the end of its call.
+void ProcessHooks::finalize() noexcept {
+  int later = kLater;
+  if (!finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) return;
+  finalized_->unsubscribe(last_subscriber_);
+  if (finalized_->finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
+  finalizing_.store(kNone, std::memory_order_release);
+}
+
+bool ProcessHooks::settleFinalize() noexcept {
+  using namespace std::chrono_literals;
+  int later = kLater;
+  if (finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) {
+    finalized_->unsubscribe(last_subscriber_);
+    finalizing_.store(kNone, std::memory_order_release);
+  }
+  const auto most = std::chrono::steady_clock::now() + 2s;
+  while (finalizing_.load(std::memory_order_acquire) != kNone && std::chrono::steady_clock::now() < most)
+    std::this_thread::sleep_for(100us);
+  return finalizing_.load(std::memory_order_acquire) == kNone;
+}
+
 void ProcessHooks::bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept {
   BufferPool& pool = BufferPool::ofProcess();
   *buffer = pool.take();
@@ -65,6 +106,10 @@ void ProcessHooks::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t,
 void ProcessHooks::subscribed(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   ProcessHooks& hooks = *static_cast<ProcessHooks*>(self);
   hooks.inside_.fetch_add(1, std::memory_order_seq_cst);
+  if (hooks.finalizing_.load(std::memory_order_acquire) == kLater && data != nullptr && isDeviceWait(domain, id) &&
+      static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT) {
+    hooks.finalize();
+  }
   if (hooks.armed_.load(std::memory_order_seq_cst) && data != nullptr) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)) {
       hooks.nodeCreated(id, *static_cast<const CUpti_ResourceData*>(data));

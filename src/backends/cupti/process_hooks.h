@@ -27,6 +27,12 @@ class ProcessHooks {
 
   GraphNodes& nodes() { return nodes_; }
 
+  // CUPTI is taken out of the process when a call into CUDA that waited for the whole device has ended: what is under way elsewhere would not bear it, and it
+  // would wait for kernels that run. After disarm().
+  void finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber) noexcept;
+  // Before CUPTI is used again: what was left for later is not done any more, or is over. False: it is still being done.
+  bool settleFinalize() noexcept;
+
   static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept;
   static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) noexcept;
   static void CUPTIAPI subscribed(void* hooks, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
@@ -34,6 +40,7 @@ class ProcessHooks {
  private:
   void nodeCreated(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept;
   void marked(bool start, const CUpti_CallbackData& data) noexcept;
+  void finalize() noexcept;
 
   std::atomic<bool> armed_{false};
   std::atomic<uint32_t> inside_{0};  // callbacks that may look at what follows
@@ -42,6 +49,11 @@ class ProcessHooks {
   std::function<void(bool on)> marked_;
   std::atomic<CallbackListener*> listener_{nullptr};
   GraphNodes nodes_;
+
+  enum Finalizing : int { kNone, kLater, kNow };
+  std::atomic<int> finalizing_{kNone};
+  const CuptiLibrary* finalized_ = nullptr;
+  CUpti_SubscriberHandle last_subscriber_ = nullptr;
 };
 
 }  // namespace xsigma::profiler::backends::cupti

@@ -81,12 +81,12 @@ void Worker::run() {
     decoder_->tick();
   }
   readRest();
-  detach_();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     done_ = true;
   }
   ended_.notify_all();
+  detach_();  // may wait for kernels that run
 }
 
 void Worker::readRest() {
