@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "../named_backends.h"
 #include "../parsed_json.h"
 #include "../profiled.h"
 #include "../warnings.h"
@@ -106,16 +107,44 @@ TEST(KinetoProfiler, TakesItsConfigurationAtItsWord) {
   EXPECT_EQ(trace["trace_id"].text, "id 7");
   EXPECT_EQ(trace["profile_memory"].number, 1);
   EXPECT_EQ(trace["record_shapes"].number, 1);
+}
+
+TEST(KinetoProfiler, RecordsTheCpuAndSaysSoWhereThereIsNoGpu) {
+  const NamedBackends none("none");
+  const Folder folder;
   const Warnings warnings;
+  kineto_profiler::profiling_config config = into(folder.path());
   config.enable_gpu_tracing = true;
-  ASSERT_TRUE(profiler->set_config(config));
+  const auto profiler = kineto_profiler::create_with_config(config);
+  ASSERT_TRUE(profiler->start_profiling());
+  scopeCalled("host");
+  const kineto_profiler::profiling_result result = profiler->stop_profiling();
+  EXPECT_TRUE(result.success) << result.error_message;
+  EXPECT_EQ(result.activity_count, 1u);
+  const Json trace = parsed::jsonFile(result.output_file);
+  EXPECT_EQ(parsed::traceEvents(trace, "host", "X").size(), 1u);
+  EXPECT_EQ(trace["xsigmaDevices"]["CUDA"]["recorded"].kind, Json::Kind::boolean);
+  EXPECT_FALSE(trace["xsigmaDevices"]["CUDA"]["recorded"].boolean);
+  ASSERT_EQ(warnings.count(), 1u);
+  expectWords(warnings.all()[0], {"CUDA is not recorded", "XSIGMA_PROFILER_BACKENDS=none"});
+}
+
+TEST(KinetoProfiler, SaysFalseAndWhyIfNothingCanBeRecorded) {
+  const NamedBackends none("none");
+  const Folder folder;
+  const Warnings warnings;
+  kineto_profiler::profiling_config config = into(folder.path());
+  config.enable_cpu_tracing = false;
+  config.enable_gpu_tracing = true;
+  const auto profiler = kineto_profiler::create_with_config(config);
   EXPECT_FALSE(profiler->start_profiling());
-  config.enable_gpu_tracing = config.enable_cpu_tracing = false;
+  config.enable_gpu_tracing = false;
   ASSERT_TRUE(profiler->set_config(config));
   EXPECT_FALSE(profiler->start_profiling());
   ASSERT_EQ(warnings.count(), 2u);
-  expectWords(warnings.all()[0], {"ActivityType::CUDA"});
+  expectWords(warnings.all()[0], {"kineto_profiler::start_profiling", "XSIGMA_PROFILER_BACKENDS=none"});
   expectWords(warnings.all()[1], {"No activities"});
+  EXPECT_EQ(folder.files(), Names{});
 }
 
 TEST(TheProfilerSession, RecordsAllThreadsFromAnywhereAndExports) {
@@ -140,6 +169,7 @@ TEST(TheProfilerSession, RecordsAllThreadsFromAnywhereAndExports) {
 }
 
 TEST(TheProfilerSession, SaysFalseAndWhyAtTheWrongTime) {
+  const NamedBackends none("none");
   const Folder folder;
   const Warnings warnings;
   ProfilerSession& session = ProfilerSession::instance();
@@ -156,7 +186,7 @@ TEST(TheProfilerSession, SaysFalseAndWhyAtTheWrongTime) {
   expectWords(warnings.all()[1], {"ProfilerSession::start", "already"});
   expectWords(warnings.all()[2], {"ProfilerSession::export_trace", "while the session is on"});
   expectWords(warnings.all()[3], {"missing/trace.json"});
-  expectWords(warnings.all()[4], {"ActivityType::CUDA"});
+  expectWords(warnings.all()[4], {"ProfilerSession::start", "XSIGMA_PROFILER_BACKENDS=none"});
   EXPECT_EQ(folder.files(), Names{});
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "../named_backends.h"
 #include "../warnings.h"
 #include "profile_steps.h"
 
@@ -149,13 +150,30 @@ TEST(AProfile, ThatDoesNotRunStepsNowhereAndSaysSoOnce) {
 
 TEST(AProfile, RefusesAtItsStartWhatALaterCycleCouldNotHave) {
   ProfileOptions options = scheduled(schedule(10, 1, 1));
-  options.activities = {ActivityType::CUDA};
-  expectWords(refusal([&] { Profile(options).start(); }), {"ActivityType::CUDA"});
+  options.activities = {ActivityType::CPU, ActivityType::XPU};
+  expectWords(refusal([&] { Profile(options).start(); }), {"ActivityType::XPU"});
   options.activities = {};
   expectWords(refusal([&] { Profile(options).start(); }), {"No activities"});
   options.activities = kCpu;
   options.experimental_config.record_python_gc_info = true;
   expectWords(refusal([&] { Profile(options).start(); }), {"record_python_gc_info"});
+}
+
+TEST(AProfile, OfADeviceThatIsNotThereSaysSoWhenACycleBegins) {
+  const NamedBackends none("none");
+  const Warnings warnings;
+  ProfileOptions options = scheduled(byText("S"));
+  options.activities = {ActivityType::CUDA};
+  Profile at_once(options);
+  expectWords(refusal([&] { at_once.start(); }), {"XSIGMA_PROFILER_BACKENDS=none"});
+  EXPECT_FALSE(at_once.running());
+  EXPECT_EQ(warnings.count(), 0u);
+  options.schedule = byText("NWSN");
+  Profile later(options);
+  runSteps(later, 4);  // the program goes on
+  EXPECT_TRUE(later.results().empty());
+  ASSERT_EQ(warnings.count(), 1u);
+  expectWords(warnings.all()[0], {"could not start at step 2", "left out", "XSIGMA_PROFILER_BACKENDS=none"});
 }
 
 TEST(AProfile, MakesNoStepIfTheScheduleThrows) {

@@ -1,7 +1,9 @@
 // What this build cannot do is refused by name: no call pretends.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,6 @@ TEST(UnsupportedStates, AreRefusedByName) {
       {ProfilerState::ITT, "emitter"},
       {ProfilerState::NVTX, "emitter"},
       {ProfilerState::PRIVATEUSE1, "no device backend"},
-      {ProfilerState::KINETO_GPU_FALLBACK, "no device backend"},
       {ProfilerState::KINETO_PRIVATEUSE1_FALLBACK, "no device backend"},
   };
   for (const auto& [state, why] : states) {
@@ -39,15 +40,6 @@ TEST(UnsupportedStates, ANumberThatIsNoneIsRefused) {
   expectUsable();
 }
 
-TEST(UnsupportedStates, CudaNeedsABackendThatIsNotHere) {
-#if XSIGMA_HAS_CUDA
-  GTEST_SKIP() << "this build has one";
-#endif
-  expectWords(refusal([] { enableProfiler(ProfilerConfig(ProfilerState::CUDA), kCpu); }),
-              {"ActivityType::CUDA", "no backend", "Leave it out"});
-  expectUsable();
-}
-
 TEST(UnsupportedStates, CpuIsKinetoWhateverTheActivities) {
   enableProfiler(ProfilerConfig(ProfilerState::CPU), {});
   scopeCalled("a");
@@ -65,7 +57,7 @@ TEST(UnsupportedStates, ThatOnlyTellOthersTakeNoPostProcessing) {
 }
 
 TEST(UnsupportedActivities, AreRefusedByName) {
-  for (const ActivityType activity : {ActivityType::XPU, ActivityType::HPU, ActivityType::MTIA, ActivityType::PrivateUse1}) {
+  for (const ActivityType activity : {ActivityType::XPU, ActivityType::HPU, ActivityType::MTIA}) {
     const std::string name = std::string("ActivityType::") + actToString(activity);
     expectWords(refusal([=] { enableProfiler(kineto(), {ActivityType::CPU, activity}); }), {name, "no backend", "Leave it out"});
     expectWords(refusal([=] { prepareProfiler(kineto(), {activity}); }), {name});
@@ -76,9 +68,6 @@ TEST(UnsupportedActivities, AreRefusedByName) {
 
 TEST(UnsupportedFields, AreRefusedByName) {
   const std::pair<const char*, std::function<void(ProfilerConfig&)>> fields[] = {
-      {"profiler_metrics", [](ProfilerConfig& config) { config.experimental_config.profiler_metrics = {"sm__cycles_active.avg"}; }},
-      {"profiler_measure_per_kernel", [](ProfilerConfig& config) { config.experimental_config.profiler_measure_per_kernel = true; }},
-      {"enable_cuda_sync_events", [](ProfilerConfig& config) { config.experimental_config.enable_cuda_sync_events = true; }},
       {"adjust_profiler_step", [](ProfilerConfig& config) { config.experimental_config.adjust_profiler_step = true; }},
       {"record_python_gc_info", [](ProfilerConfig& config) { config.experimental_config.record_python_gc_info = true; }},
       {"capture_overload_names", [](ProfilerConfig& config) { config.experimental_config.capture_overload_names = true; }},
@@ -99,6 +88,39 @@ TEST(UnsupportedFields, AreRefusedByName) {
     EXPECT_FALSE(profilerEnabled()) << name;
     EXPECT_FALSE(isProfilerEnabledInMainThread()) << name;
   }
+  expectUsable();
+}
+
+TEST(UnsupportedFields, OfDevicesNeedADeviceAmongTheActivities) {
+  const std::pair<const char*, std::function<void(ExperimentalConfig&)>> fields[] = {
+      {"profiler_metrics", [](ExperimentalConfig& wanted) { wanted.profiler_metrics = {"sm__cycles_active.avg"}; }},
+      {"profiler_measure_per_kernel", [](ExperimentalConfig& wanted) { wanted.profiler_measure_per_kernel = true; }},
+      {"enable_cuda_sync_events", [](ExperimentalConfig& wanted) { wanted.enable_cuda_sync_events = true; }},
+  };
+  for (const auto& [name, set] : fields) {
+    ProfilerConfig config = kineto();
+    set(config.experimental_config);
+    expectWords(refusal([&] { enableProfiler(config, kCpu); }),
+                {std::string("ExperimentalConfig::") + name, "no device is among the activities", "Add ActivityType::CUDA"});
+    EXPECT_FALSE(profilerEnabled()) << name;
+  }
+  expectUsable();
+}
+
+TEST(UnsupportedFields, ThatSayHowToCountNeedSomethingToCount) {
+  ProfilerConfig per_kernel = kineto();
+  per_kernel.experimental_config.profiler_measure_per_kernel = true;
+  ProfilerConfig samples = kineto();
+  samples.experimental_config.profiler_sample_interval = std::chrono::milliseconds(1);
+  const std::set<ActivityType> with_device{ActivityType::CPU, ActivityType::CUDA};
+  expectWords(refusal([&] { enableProfiler(per_kernel, with_device); }),
+              {"ExperimentalConfig::profiler_measure_per_kernel", "nothing to measure", "profiler_metrics"});
+  expectWords(refusal([&] { enableProfiler(samples, with_device); }),
+              {"ExperimentalConfig::profiler_sample_interval", "nothing to sample", "profiler_metrics"});
+  samples.experimental_config.profiler_metrics = {"sm__cycles_active.avg"};
+  samples.experimental_config.profiler_sample_interval = std::chrono::milliseconds(-1);
+  expectWords(refusal([&] { enableProfiler(samples, with_device); }), {"ExperimentalConfig::profiler_sample_interval below zero"});
+  EXPECT_FALSE(profilerEnabled());
   expectUsable();
 }
 
