@@ -193,7 +193,7 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
     if (!status) {
       if (must) {
         if (owned && runs->all.empty()) ownership().giveBack();
-        return status;
+        return Status(status.code(), fmt::format("{} cannot be recorded: {}", actToString(device), status.message()));
       }
       base::warn(fmt::format("{} is not recorded: {}", actToString(device), status.message()));
     }

@@ -3,6 +3,7 @@
 //     sessions [--rounds N]
 #include <xsigma/profiler/profiler.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -57,13 +58,16 @@ void underLoad(int rounds) {
   uint64_t kernels = 0;
   uint64_t dropped = 0;
   int empty = 0;
+  double longest_ms = 0;
   for (int round = 0; round < rounds; ++round) {
     ProfilerConfig config(ProfilerState::KINETO);
     config.experimental_config.profile_all_threads = true;
     enableProfiler(config, kBoth);
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     const auto result = disableProfiler();
+    const Clock::time_point asked = Clock::now();
     const DeviceLedger ledger = result->ledger().device;
+    longest_ms = std::max(longest_ms, std::chrono::duration<double, std::milli>(Clock::now() - asked).count());
     kernels += ledger.kernels;
     dropped += ledger.dropped;
     empty += ledger.kernels == 0;
@@ -73,7 +77,7 @@ void underLoad(int rounds) {
   CUDA_OK(cudaDeviceSynchronize());
   check(empty == 0, std::to_string(rounds) + " sessions beside " + std::to_string(kThreads) + " launching threads recorded " + std::to_string(kernels) + " of " +
                         std::to_string(launched.load()) + " kernels; empty ones: " + std::to_string(empty));
-  check(dropped == 0, "dropped: " + std::to_string(dropped));
+  check(dropped == 0, "dropped: " + std::to_string(dropped) + "; the rest of a session was there after at most " + std::to_string(longest_ms) + " ms");
 }
 
 // A session ends while a kernel runs.

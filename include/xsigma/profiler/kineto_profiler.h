@@ -14,7 +14,7 @@ class XSIGMA_PROFILER_API kineto_profiler {
  public:
   struct profiling_config {
     bool enable_cpu_tracing = true;
-    bool enable_gpu_tracing = false;  // start_profiling() fails where this build has no GPU backend
+    bool enable_gpu_tracing = false;  // alone, start_profiling() fails where no GPU can be watched; beside the CPU it warns
     bool record_shapes = false;
     bool profile_memory = false;
     bool with_stack = false;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "backends/cupti/buffer_pool.h"
@@ -16,10 +17,13 @@ namespace xsigma::profiler::backends::cupti {
 
 class Claim {
  public:
-  // Null: somebody has it.
+  // Null: somebody has it. A run that has just ended gives it back soon, so it is waited for.
   static std::shared_ptr<Claim> take() {
-    int nobody = 0;
-    if (!holder.compare_exchange_strong(nobody, getpid())) return nullptr;
+    const auto most = std::chrono::steady_clock::now() + kMostWaiting;
+    for (int nobody = 0; !holder.compare_exchange_strong(nobody, getpid()); nobody = 0) {
+      if (nobody != getpid() || std::chrono::steady_clock::now() >= most) return nullptr;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     return std::make_shared<Claim>();
   }
   ~Claim() { giveBack(); }
@@ -41,6 +45,7 @@ class Claim {
   }
 
  private:
+  static constexpr std::chrono::seconds kMostWaiting{2};
   std::atomic<bool> given_back_{false};
   static std::atomic<int> holder;  // the process that has it; 0 = none
 };
