@@ -23,7 +23,7 @@ enum class DeviceRole : uint8_t {
   work,      // a kernel, a copy, a fill: on a queue of a device
   note,      // what else a queue has to tell: synchronisation, events
   overhead,  // what the vendor's library cost
-  memory,    // bytes taken on a device or given back; values are those of DeviceMemoryValue
+  memory,    // bytes taken on a device or given back; values are those of DeviceMemoryValue, the type one of the device's
   graph_node,  // a node was put into a graph, by this thread and at this time; `node` is its number, `origin` that of the node it was copied from
   counter,  // a sample: the first value is the bits of a double
   pending,  // work that was asked for and is not over: a kernel without times

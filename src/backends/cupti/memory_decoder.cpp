@@ -20,7 +20,7 @@ void MemoryDecoder::put(const MemoryRecord& record) {
 
   DeviceActivity activity;
   activity.role = DeviceRole::memory;
-  activity.type = libkineto::ActivityType::CPU_INSTANT_EVENT;
+  activity.type = libkineto::ActivityType::GPU_MEMSET;  // of a device: which one, the row says
   activity.start = record.time;
   activity.end = record.time;
   activity.process_id = record.device;
