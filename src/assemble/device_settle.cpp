@@ -141,6 +141,7 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
     for (const DeviceEvent& event : events_.all) {
       if (event.activity.role == DeviceRole::overhead) row.process_id = event.place.process_id;
     }
+    row.device = true;
     totals.rows.push_back(std::move(row));
   }
 }

@@ -115,7 +115,7 @@ struct TraceRow {
   std::string name;
   bool beside = false;       // a further row of another: for given events that would have crossed others there
   bool hidden = false;       // holds records, and no events
-  bool device = false;       // a queue of a device, or the device itself; process_id is the device's index
+  bool device = false;       // no thread's: a queue of a device, whose index is process_id, or the cost of watching it
   int64_t sort_index = -1;   // below zero: by its number
 };
 
