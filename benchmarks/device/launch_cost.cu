@@ -119,6 +119,8 @@ double measureOurs(bool around_each) {
     });
   }
   const auto result = disableProfiler();
+  result->ledger();                  // the rest has been fetched
+  CUDA_OK(cudaDeviceSynchronize());  // where CUPTI leaves the process
   uint64_t kernels = 0;
   for (const KinetoEvent& event : result->events()) {
     kernels += event.activityType() == static_cast<uint8_t>(libkineto::ActivityType::CONCURRENT_KERNEL) ? 1 : 0;

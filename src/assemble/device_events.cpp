@@ -31,7 +31,8 @@ std::vector<base::ClockPair> apart(const std::vector<base::ClockPair>& pairs) {
 // Turns ticks of any clock into nanoseconds of the trace.
 class Clocks {
  public:
-  Clocks(const TickClock& host, std::map<uint8_t, std::vector<base::ClockPair>> pairs, int64_t realtime_offset_ns) : offset_ns_(realtime_offset_ns) {
+  Clocks(const TickClock& host, std::map<uint8_t, std::vector<base::ClockPair>> pairs, int64_t realtime_offset_ns)
+      : offset_ns_(realtime_offset_ns) {
     clocks_.resize(256);
     clocks_[kHostClock] = {&host, {}, {}};
     for (auto& [clock, ticks] : pairs) {
@@ -95,21 +96,23 @@ void DeviceEvents::decode(const Capture::Source& source, int64_t realtime_offset
     DeviceActivity& activity = event.activity;
     activity.start = std::min(clocks.toNs(activity.clock, activity.start), kMostNs);
     activity.end = std::clamp(clocks.toNs(activity.clock, activity.end), activity.start, kMostNs);
+    constexpr int64_t kMostId = int64_t{1} << 48;  // of devices, queues and threads: beyond lies damage
+    activity.process_id = std::clamp<int64_t>(activity.process_id, -1, kMostId);
+    activity.thread_id = std::clamp<int64_t>(activity.thread_id, -1, kMostId);
   }
 }
 
 void DeviceEvents::assignGuests(const std::vector<TraceRow>& rows, const std::vector<ThreadPart>& parts) {
   guests_.assign(rows.size(), {});
-  std::multimap<int64_t, const ThreadPart*> threads;  // by the system's number, which a later thread may have got again
-  for (const ThreadPart& part : parts) threads.emplace(rows[part.row].thread_id, &part);
+  // By the system's number, which a later thread may have got again, and by time.
+  std::map<std::pair<int64_t, int64_t>, const ThreadPart*> threads;
+  for (const ThreadPart& part : parts) threads.emplace(std::pair(rows[part.row].thread_id, part.first_ns), &part);
   for (uint32_t i = 0; i < all.size(); ++i) {
     if (!isGuest(all[i])) continue;
-    const auto [first, last] = threads.equal_range(all[i].activity.thread_id);
-    const ThreadPart* found = nullptr;
-    for (auto each = first; each != last; ++each) {
-      if (found == nullptr || each->second->first_ns <= all[i].startNs()) found = each->second;
-    }
-    if (found != nullptr) guests_[found->row].push_back(i);
+    const int64_t thread = all[i].activity.thread_id;
+    auto next = threads.upper_bound({thread, all[i].startNs()});
+    if (next != threads.begin() && std::prev(next)->first.first == thread) --next;  // the last that had begun by then
+    if (next != threads.end() && next->first.first == thread) guests_[next->second->row].push_back(i);
   }
   for (std::vector<uint32_t>& guests : guests_) {
     std::sort(guests.begin(), guests.end(), [this](uint32_t a, uint32_t b) {

@@ -19,14 +19,17 @@ using libkineto::ActivityType;
 
 namespace {
 
-constexpr int64_t kDeviceLevelRow = 0xD0000000;    // a device's row beside its queues
-constexpr int64_t kOverheadRow = 0xD0000001;       // of this process
-constexpr int64_t kWaitingRows = 1'000'000;        // readers know synchronisation on a row of its own by this
+constexpr int64_t kDeviceLevelRow = 0xD0000000;  // a device's row beside its queues
+constexpr int64_t kOverheadRow = 0xD0000001;     // of this process
+constexpr int64_t kWaitingRows = 1'000'000;      // readers know synchronisation on a row of its own by this
 constexpr uint8_t kLaunchFlow = 2;
+constexpr size_t kMostAnnotations = 64;  // around one piece of work: the innermost scopes
 
 using Queue = std::pair<int64_t, int64_t>;  // process and thread
 
-bool isSlice(DeviceRole role) { return role == DeviceRole::work || role == DeviceRole::note || role == DeviceRole::overhead || role == DeviceRole::call; }
+bool isSlice(DeviceRole role) {
+  return role == DeviceRole::work || role == DeviceRole::note || role == DeviceRole::overhead || role == DeviceRole::call;
+}
 
 // Tells of others, and is no event.
 bool isSilent(DeviceRole role) { return role == DeviceRole::graph_node || role == DeviceRole::pending; }
@@ -39,7 +42,8 @@ std::string_view keep(EventBatch& batch, std::string_view text) {
 
 }  // namespace
 
-DeviceSettle::DeviceSettle(DeviceEvents& events, const capture::Tables& tables, const std::vector<Leftovers>& leftovers, int64_t process_id, TraceTotals& totals)
+DeviceSettle::DeviceSettle(DeviceEvents& events, const capture::Tables& tables, const std::vector<Leftovers>& leftovers, int64_t process_id,
+                           TraceTotals& totals)
     : events_(events), tables_(tables) {
   findPlaces(process_id);
   annotate(leftovers);
@@ -71,7 +75,8 @@ void DeviceSettle::annotate(const std::vector<Leftovers>& leftovers) {
     if (event.activity.role != DeviceRole::work || event.asker.user_scope == UINT32_MAX || event.asker.row >= leftovers.size()) continue;
     const std::vector<UserScope>& scopes = leftovers[event.asker.row].user_scopes;
     chain.clear();
-    for (uint32_t scope = event.asker.user_scope; scope < scopes.size(); scope = scopes[scope].around) chain.push_back(scope);
+    for (uint32_t scope = event.asker.user_scope; scope < scopes.size() && chain.size() < kMostAnnotations; scope = scopes[scope].around)
+      chain.push_back(scope);
     for (auto scope = chain.rbegin(); scope != chain.rend(); ++scope) {
       Annotation*& annotation = made[{event.asker.row, *scope, event.place.process_id, event.place.thread_id}];
       if (annotation == nullptr) {
@@ -89,7 +94,8 @@ void DeviceSettle::pad() {
   if (annotations_.empty()) return;
   std::map<Queue, std::vector<std::pair<int64_t, int64_t>>> busy;
   for (const DeviceEvent& event : events_.all) {
-    if (event.activity.role == DeviceRole::work) busy[{event.place.process_id, event.place.thread_id}].emplace_back(event.place.start_ns, event.place.end_ns);
+    if (event.activity.role == DeviceRole::work)
+      busy[{event.place.process_id, event.place.thread_id}].emplace_back(event.place.start_ns, event.place.end_ns);
   }
   for (auto& [queue, spans] : busy) std::sort(spans.begin(), spans.end());
   constexpr int64_t kLeastGap = 2;
@@ -114,7 +120,9 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
   for (const DeviceEvent& event : events_.all) {
     const DeviceRole role = event.activity.role;
     overhead |= role == DeviceRole::overhead;
-    if (isSilent(role) || role == DeviceRole::call || role == DeviceRole::overhead || (role == DeviceRole::memory && event.call != kNoEvent)) continue;
+    if (isSilent(role) || role == DeviceRole::call || role == DeviceRole::overhead ||
+        (role == DeviceRole::memory && event.call != kNoEvent))
+      continue;
     seen[{event.place.process_id, event.place.thread_id}] = true;
     devices[event.place.process_id] = true;
   }
@@ -226,8 +234,8 @@ void DeviceSettle::emitEvent(const DeviceEvent& from, EventBatch& batch, TraceTo
     details.metadata_json = keep(batch, argsOf(from, before_launch));
     const bool arrow = call != nullptr && (activity.role == DeviceRole::work || activity.role == DeviceRole::note);
     if (arrow) {
-      totals.links.push_back({TraceLink::Kind::launch, activity.correlation, call->place.row, event.row, call->startNs(), event.start_ns, activity.correlation,
-                              activity.correlation});
+      totals.links.push_back({TraceLink::Kind::launch, activity.correlation, call->place.row, event.row, call->startNs(), event.start_ns,
+                              activity.correlation, activity.correlation});
     }
     if (arrow || activity.role == DeviceRole::call) {
       details.flow_id = static_cast<uint32_t>(activity.correlation);
@@ -250,8 +258,11 @@ bool DeviceSettle::sound(uint32_t form) {
 std::string DeviceSettle::argsOf(const DeviceEvent& event, bool before_launch) {
   std::string out;
   const uint32_t form = event.activity.form;
-  if (form != 0 && sound(form)) appendDeviceArgs(out, tables_.site(form)->name, events_.valuesOf(event), event.endNs() - event.startNs(), tables_);
-  const auto add = [&](std::string_view key, std::string_view json) { out += fmt::format("{}\"{}\": {}", out.empty() ? "" : ", ", key, json); };
+  if (form != 0 && sound(form))
+    appendDeviceArgs(out, tables_.site(form)->name, events_.valuesOf(event), event.endNs() - event.startNs(), tables_);
+  const auto add = [&](std::string_view key, std::string_view json) {
+    out += fmt::format("{}\"{}\": {}", out.empty() ? "" : ", ", key, json);
+  };
   if (event.captured.id != 0) {
     add("Captured by External id", fmt::to_string(event.captured.id));
     const capture::Tables::ResolvedSite* const scope = tables_.site(event.captured.name);

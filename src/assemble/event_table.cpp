@@ -91,14 +91,19 @@ void findParents(EventTable& table) {
 // Work of a device is the child of the call that asked for it.
 void adoptWork(EventTable& table) {
   std::unordered_map<uint64_t, uint32_t> calls;
-  const auto joins = [](const Entry& entry) { return (entry.event.flags & kEventOfBackend) != 0 && entry.details != nullptr && entry.details->flow_id != 0; };
+  const auto joins = [](const Entry& entry) {
+    return (entry.event.flags & kEventOfBackend) != 0 && entry.details != nullptr && entry.details->flow_id != 0;
+  };
   for (uint32_t i = 0; i < table.entries.size(); ++i) {
     if (joins(table.entries[i]) && table.entries[i].details->flow_start) calls.emplace(table.entries[i].event.id, i);
   }
   if (calls.empty()) return;
-  for (Entry& entry : table.entries) {
+  for (uint32_t i = 0; i < table.entries.size(); ++i) {
+    Entry& entry = table.entries[i];
     if (!joins(entry) || entry.details->flow_start) continue;
-    if (const auto found = calls.find(entry.event.id); found != calls.end()) entry.parent = found->second;
+    const auto found = calls.find(entry.event.id);
+    if (found != calls.end() && found->second < i)
+      entry.parent = found->second;  // parents come first: what starts before its call has none
   }
 }
 

@@ -13,21 +13,25 @@ void ThreadStream::externalId(const RawRecord& record) {
     external_ids_.push_back({record.wide(0), record.ticks, domain});
     return;
   }
-  const auto last = std::find_if(external_ids_.rbegin(), external_ids_.rend(), [domain](const ExternalId& each) { return each.domain == domain; });
+  const auto last =
+      std::find_if(external_ids_.rbegin(), external_ids_.rend(), [domain](const ExternalId& each) { return each.domain == domain; });
   if (last != external_ids_.rend()) external_ids_.erase(std::next(last).base());
 }
 
 // The scopes of users around a frame, itself included, are noted when something is first asked for in it.
 uint32_t ThreadStream::userScope(size_t frame) {
-  if (frame == 0) return UINT32_MAX;
-  if (frames_[frame].user_scope != kUnknownScope) return frames_[frame].user_scope;
-  uint32_t scope = userScope(frame - 1);
-  const capture::Tables::ResolvedSite* const site = source_.contents().tables.site(frames_[frame].site);
-  if (site != nullptr && site->scope == RecordScope::USER_SCOPE) {
-    leftovers_.user_scopes.push_back({scope, frames_[frame].site, frames_[frame].id});
-    scope = static_cast<uint32_t>(leftovers_.user_scopes.size() - 1);
+  size_t known = frame;
+  while (known > 0 && frames_[known].user_scope == kUnknownScope) --known;
+  uint32_t scope = known == 0 ? UINT32_MAX : frames_[known].user_scope;
+  for (size_t i = known + 1; i <= frame; ++i) {
+    const capture::Tables::ResolvedSite* const site = source_.contents().tables.site(frames_[i].site);
+    if (site != nullptr && site->scope == RecordScope::USER_SCOPE) {
+      leftovers_.user_scopes.push_back({scope, frames_[i].site, frames_[i].id});
+      scope = static_cast<uint32_t>(leftovers_.user_scopes.size() - 1);
+    }
+    frames_[i].user_scope = scope;
   }
-  return frames_[frame].user_scope = scope;
+  return scope;
 }
 
 AskingScope ThreadStream::askingScope() {

@@ -3,11 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 #include <system_error>
 #include <thread>
 
@@ -16,41 +15,26 @@ namespace {
 
 constexpr std::chrono::seconds kMostAtExit{5};
 
-// Never destroyed: the work may outlive main.
-struct Running {
-  std::mutex mutex;
-  std::condition_variable changed;
-  unsigned count = 0;
-  pid_t process_id = 0;
-};
-Running& running() {
-  static Running& one = *new Running;
-  return one;
-}
+// How many run, and in which process: a forked child has none of its parent's.
+constinit std::atomic<unsigned> running{0};
+constinit std::atomic<pid_t> running_in{0};
 
 void waitAtExit() {
-  Running& all = running();
-  if (all.process_id != getpid()) return;
-  std::unique_lock lock(all.mutex);
-  all.changed.wait_for(lock, kMostAtExit, [&] { return all.count == 0; });
+  if (running_in.load() != getpid()) return;
+  const auto end = std::chrono::steady_clock::now() + kMostAtExit;
+  while (running.load() != 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace
 
 void runBehind(std::function<void()> work) {
-  Running& all = running();
-  {
-    static const int registered = std::atexit(waitAtExit);
-    static_cast<void>(registered);
-    const std::lock_guard lock(all.mutex);
-    all.process_id = getpid();
-    ++all.count;
-  }
-  const auto run = [work = std::move(work), &all] {
+  static const int registered = std::atexit(waitAtExit);
+  static_cast<void>(registered);
+  if (running_in.exchange(getpid()) != getpid()) running.store(0);
+  ++running;
+  const auto run = [work = std::move(work)] {
     work();
-    const std::lock_guard lock(all.mutex);
-    --all.count;
-    all.changed.notify_all();
+    --running;
   };
   sigset_t every;
   sigset_t before;

@@ -119,9 +119,9 @@ bool BlockPool::takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint3
   return true;
 }
 
-void BlockPool::giveBack(BlockHeader* block) noexcept {
+void BlockPool::giveBack(BlockHeader* block, bool of_device) noexcept {
   const std::lock_guard lock(mutex_);
-  if (threads_stopped_) return;
+  if (of_device ? stopped_ : threads_stopped_) return;
   if (roomInBlock(*block) >= kWorthGoingOnWords && partial_count_ < kMaxPartial) {
     partial_[partial_count_++] = block;
   } else if (policy_ == CapturePolicy::ring) {

@@ -25,7 +25,7 @@ class BlockPool {
   // `of_device`: the writer is no thread of the program, and goes on while what devices still have is fetched.
   bool takeData(std::atomic<BlockHeader*>& place, uint32_t level, uint32_t words, LossCause& why, bool of_device = false) noexcept;
   // The writer has left the block: full, or with room that the next taker goes on with.
-  void giveBack(BlockHeader* block) noexcept;
+  void giveBack(BlockHeader* block, bool of_device = false) noexcept;
   // Never recycled. Null when the cap leaves no room.
   BlockHeader* takeTable() noexcept;
 

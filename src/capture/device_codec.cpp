@@ -19,7 +19,9 @@ char* putNumber(char* at, uint64_t value) noexcept {
   return at;
 }
 
-char* putSigned(char* at, int64_t value) noexcept { return putNumber(at, static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63)); }
+char* putSigned(char* at, int64_t value) noexcept {
+  return putNumber(at, static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
+}
 
 bool takeNumber(std::string_view& from, uint64_t& value) noexcept {
   value = 0;
@@ -42,7 +44,7 @@ bool takeSigned(std::string_view& from, int64_t& value) noexcept {
 }  // namespace
 
 void putDevice(Writer& writer, uint64_t ticks, const DeviceActivity& activity) noexcept {
-  constexpr uint32_t kMostValues = 64;
+  constexpr uint32_t kMostValues = 256;
   std::array<char, (kFixedNumbers + kMostValues) * kMostBytesEach> packed;
   char* at = packed.data();
   at = putSigned(at, static_cast<int64_t>(activity.clock == kHostClock ? activity.start - ticks : activity.start));
@@ -60,14 +62,14 @@ void putDevice(Writer& writer, uint64_t ticks, const DeviceActivity& activity) n
   uint32_t* const record = writer.next();
   record[0] = sizedHead(Code::device, words);
   record[1] = Writer::delta(ticks);
-  record[2] = static_cast<uint32_t>(activity.role) | static_cast<uint32_t>(activity.clock) << 8 | static_cast<uint32_t>(activity.type) << 16 |
-              static_cast<uint32_t>(activity.failed) << 24;
+  record[2] = static_cast<uint32_t>(activity.role) | static_cast<uint32_t>(activity.clock) << 8 |
+              static_cast<uint32_t>(activity.type) << 16 | static_cast<uint32_t>(activity.failed) << 24;
   record[3] = activity.name;
   record[4] = activity.form;
   record[5] = static_cast<uint32_t>(bytes);
   record[words - 1] = 0;
   std::memcpy(record + kHeadWords, packed.data(), bytes);
-  writer.commit(words, 0);
+  writer.commit(words, 1);
 }
 
 void putDeviceClock(Writer& writer, uint64_t ticks, uint8_t clock, uint64_t device_ticks, uint64_t host_ticks) noexcept {
@@ -95,8 +97,9 @@ bool decodeDevice(const RawRecord& record, DeviceRecord& to) noexcept {
   int64_t start = 0;
   uint64_t duration = 0;
   uint64_t kind = 0;
-  const bool whole = takeSigned(left, start) && takeNumber(left, duration) && takeSigned(left, activity.process_id) && takeSigned(left, activity.thread_id) &&
-                     takeNumber(left, activity.correlation) && takeNumber(left, activity.node) && takeNumber(left, activity.origin) && takeNumber(left, kind);
+  const bool whole = takeSigned(left, start) && takeNumber(left, duration) && takeSigned(left, activity.process_id) &&
+                     takeSigned(left, activity.thread_id) && takeNumber(left, activity.correlation) && takeNumber(left, activity.node) &&
+                     takeNumber(left, activity.origin) && takeNumber(left, kind);
   if (!whole || activity.role > DeviceRole::pending || activity.type >= libkineto::ActivityType::ENUM_COUNT) return false;
   activity.start = static_cast<uint64_t>(start) + (activity.clock == kHostClock ? record.ticks : 0);
   activity.end = activity.start + duration;

@@ -2,6 +2,8 @@
 //
 //   [role | clock << 8 | type << 16 | failed << 24][name][form][bytes][start − tick of the record, or start on another clock · duration · process ·
 //   thread · correlation · node · origin · kind · values …], numbers of 7 bits a byte, signed ones zigzag
+//
+// Segments count them as they count the scopes of a thread: what a ring has overwritten shows.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,8 @@ void putDeviceClock(Writer& writer, uint64_t ticks, uint8_t clock, uint64_t devi
 
 // An activity as it was recorded. Its values stay packed: DeviceValues reads them.
 struct DeviceRecord {
-  DeviceActivity activity;       // without values
-  std::string_view values;      // as long as the record's words are
+  DeviceActivity activity;  // without values
+  std::string_view values;  // as long as the record's words are
 };
 // False if the bytes make no sense.
 bool decodeDevice(const RawRecord& record, DeviceRecord& to) noexcept;

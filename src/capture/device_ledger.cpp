@@ -63,14 +63,20 @@ DeviceLedger countDevices(const Capture::Source& source) {
   }
   if (!ledger.watched) return ledger;
   Launches launches;
+  std::map<uint32_t, uint64_t> written;  // by the backend's entry in the table of threads
+  uint64_t read = 0;
   std::map<std::string_view, uint64_t> unfinished;
   RecordWalk walk;
   DeviceRecord record;
   for (const Segment& segment : contents.segments) {
     if (segment.thread >= contents.threads.size() || !isDeviceThread(contents.threads[segment.thread])) continue;
+    uint64_t& most = written[segment.thread];
+    most = std::max(most, segment.begins_before + segment.begins);
     walk.open(source, segment);
     for (RawRecord raw; walk.next(raw);) {
-      if (raw.code() != Code::device || !decodeDevice(raw, record)) continue;
+      if (raw.code() != Code::device) continue;
+      ++read;
+      if (!decodeDevice(raw, record)) continue;
       const DeviceActivity& activity = record.activity;
       if (activity.role == DeviceRole::call) {
         ++ledger.calls;
@@ -95,6 +101,9 @@ DeviceLedger countDevices(const Capture::Source& source) {
   ledger.causes[static_cast<size_t>(DeviceLossCause::unreadable)] =
       contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::unreadable)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::no_room)] = no_room;
+  uint64_t all = 0;
+  for (const auto& [thread, count] : written) all += count;
+  ledger.causes[static_cast<size_t>(DeviceLossCause::overwritten)] = all > read ? all - read : 0;
   for (const uint64_t lost : ledger.causes) ledger.dropped += lost;
   // A launch without its kernel is one of those that were lost, while there are such.
   const uint64_t without = launches.without();
@@ -116,6 +125,7 @@ const char* toString(DeviceLossCause cause) noexcept {
     case DeviceLossCause::buffers_full: return "buffers_full";
     case DeviceLossCause::unreadable: return "unreadable";
     case DeviceLossCause::no_room: return "no_room";
+    case DeviceLossCause::overwritten: return "overwritten";
   }
   return "unknown";
 }

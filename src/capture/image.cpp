@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 namespace xsigma::profiler::capture {
@@ -74,7 +75,7 @@ class AwaitedImage : public Image {
   size_t read(uint64_t offset, void* to, size_t bytes) const override { return mine() ? image_.get()->read(offset, to, bytes) : 0; }
 
  private:
-  bool mine() const { return getpid() == process_id_; }
+  bool mine() const { return getpid() == process_id_ || image_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
   std::shared_future<std::shared_ptr<const Image>> image_;
   pid_t process_id_;
@@ -100,7 +101,9 @@ std::shared_ptr<const Image> memoryImage(std::shared_ptr<const void> owner, cons
   return std::make_shared<MemoryImage>(std::move(owner), base, size);
 }
 
-std::shared_ptr<const Image> awaitedImage(std::shared_future<std::shared_ptr<const Image>> image) { return std::make_shared<AwaitedImage>(std::move(image)); }
+std::shared_ptr<const Image> awaitedImage(std::shared_future<std::shared_ptr<const Image>> image) {
+  return std::make_shared<AwaitedImage>(std::move(image));
+}
 
 std::shared_ptr<const Image> bytesImage(std::vector<char> bytes) {
   auto owner = std::make_shared<const std::vector<char>>(std::move(bytes));

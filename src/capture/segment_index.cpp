@@ -34,7 +34,8 @@ void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages&
     }
     if (headCode(record[0]) == Code::segment) {
       SegmentRecord segment;
-      if (size != kSegmentWords || (std::memcpy(&segment, record, sizeof segment), segment.crc != base::crc32(&segment, offsetof(SegmentRecord, crc)))) {
+      if (size != kSegmentWords ||
+          (std::memcpy(&segment, record, sizeof segment), segment.crc != base::crc32(&segment, offsetof(SegmentRecord, crc)))) {
         damages.push_back({block.offset + at * 4, "the head of a thread's stretch is damaged; the stretch is lost"});
         close(at);
         unattributed = true;
@@ -60,7 +61,7 @@ void indexBlock(const BlockCopy& block, std::vector<Segment>& segments, Damages&
       damages.push_back({block.offset + at * 4, "records that belong to no thread; the rest of the block is lost"});
       return;
     }
-    if (headCode(record[0]) == Code::begin) {
+    if (const Code code = headCode(record[0]); code == Code::begin || code == Code::device) {
       ++begins;
       const bool late = block.frozen_words != 0 && at >= block.frozen_words;
       ++(late ? current.late_begins : current.begins);

@@ -94,7 +94,7 @@ void Writer::leaveBlock() noexcept {
   id_base_ += begun() - segment_begins_;
   segment_begins_ = 0;
   forgetBlock();
-  sink_->pool().giveBack(left);
+  sink_->pool().giveBack(left, of_device_);
 }
 
 bool Writer::grow(uint32_t words, uint64_t now) noexcept {

@@ -89,10 +89,12 @@ Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& 
 
   const ControlSection section;
   const std::lock_guard lock(process.mutex);
-  Session* const free = std::find_if(std::begin(process.sessions), std::end(process.sessions), [](const Session& s) { return s.sink == nullptr; });
+  Session* const free =
+      std::find_if(std::begin(process.sessions), std::end(process.sessions), [](const Session& s) { return s.sink == nullptr; });
   if (free == std::end(process.sessions)) {
     live->stopped_ = true;
-    return Status(StatusCode::busy, fmt::format("{} recordings are running already, the most that may at once. Stop one first", kMaxSessions));
+    return Status(StatusCode::busy,
+                  fmt::format("{} recordings are running already, the most that may at once. Stop one first", kMaxSessions));
   }
   live->session_ = static_cast<uint32_t>(free - process.sessions);
   live->start_epoch_ = process.epoch + 1;
@@ -209,7 +211,7 @@ void LiveCapture::setCollecting(bool on) noexcept {
 void LiveCapture::addProperty(std::string_view key, std::string_view json) noexcept {
   const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
   const std::lock_guard guard(mutex_);
-  if (sink_ != nullptr) sink_->addProperty(key, json);
+  if (sink_ != nullptr && getpid() == process_id_) sink_->addProperty(key, json);
 }
 
 bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {

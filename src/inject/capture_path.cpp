@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -58,7 +59,12 @@ std::string expandPath(std::string_view pattern, int process_id, std::string_vie
 std::string capturePath() {
   const std::optional<std::string> named = base::environmentText("XSIGMA_PROFILER_FILE");
   std::string path = expandPath(named.value_or(fmt::format("xsp.{}.%p.xst", program_invocation_short_name)), getpid(), hostName());
-  const bool taken = path == named && programHasLibrary();
+  // Of several programs that one runs, each gets its own file: the first takes the name, and says so to the others.
+  constexpr const char* kFirst = "XSP_FIRST_PROCESS";
+  const std::string own = fmt::to_string(getpid());
+  const std::optional<std::string> first = base::environmentText(kFirst);
+  if (!first) setenv(kFirst, own.c_str(), 1);
+  const bool taken = path == named && (programHasLibrary() || (first && *first != own));
   std::error_code failed;
   if (const auto absolute = std::filesystem::absolute(path, failed); !failed) path = absolute.lexically_normal();
   return taken || isBeingWritten(path) ? collect::childPath(path, getpid()) : path;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -119,22 +120,41 @@ BackendRequest requestOf(const SessionPlan& plan, bool counter_is_clock) {
 }  // namespace
 
 struct DeviceWatch::Runs {
-  std::vector<std::unique_ptr<BackendRun>> all;
-  bool stopped = false;
-
   ~Runs() { drain(); }
+
+  void add(std::unique_ptr<BackendRun> run) {
+    const std::lock_guard lock(mutex);
+    all.push_back(std::move(run));
+  }
+  bool empty() { return now().empty(); }
+  // Vendors are never called under our lock.
+  std::vector<std::shared_ptr<BackendRun>> now() {
+    const std::lock_guard lock(mutex);
+    return all;
+  }
+  void setCollecting(bool on) {
+    for (const std::shared_ptr<BackendRun>& run : now()) run->setCollecting(on);
+  }
   void stop() {
-    if (std::exchange(stopped, true)) return;
+    if (stopped.exchange(true)) return;
     ownership().markDraining();
-    for (const std::unique_ptr<BackendRun>& run : all) run->stop();
+    for (const std::shared_ptr<BackendRun>& run : now()) run->stop();
   }
   void drain() {
-    if (all.empty()) return;
+    if (empty()) return;
     stop();
-    for (const std::unique_ptr<BackendRun>& run : all) run->drain(Clock::now() + kDrainDeadline);
-    all.clear();
+    for (const std::shared_ptr<BackendRun>& run : now()) run->drain(Clock::now() + kDrainDeadline);
+    {
+      const std::lock_guard lock(mutex);
+      all.clear();
+    }
     ownership().giveBack();
   }
+
+ private:
+  std::mutex mutex;
+  std::vector<std::shared_ptr<BackendRun>> all;
+  std::atomic<bool> stopped{false};
 };
 
 size_t DeviceWatch::bufferBytes(const SessionPlan& plan) {
@@ -179,20 +199,20 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
           const std::shared_ptr<Runs> running = watched.lock();
           if (running == nullptr) return;
           live.setCollecting(on);
-          for (const std::unique_ptr<BackendRun>& run : running->all) run->setCollecting(on);
+          running->setCollecting(on);
         };
       }
       Expected<std::unique_ptr<BackendRun>> run = (*backend)->start(request, live.openDevices((*backend)->name()));
       if (run) {
-        runs->all.push_back(std::move(*run));
-        if (plan.between_marks) runs->all.back()->setCollecting(false);
+        if (plan.between_marks) (*run)->setCollecting(false);
+        runs->add(std::move(*run));
       } else {
         status = run.status();
       }
     }
     if (!status) {
       if (must) {
-        if (owned && runs->all.empty()) ownership().giveBack();
+        if (owned && runs->empty()) ownership().giveBack();
         return Status(status.code(), fmt::format("{} cannot be recorded: {}", actToString(device), status.message()));
       }
       base::warn(fmt::format("{} is not recorded: {}", actToString(device), status.message()));
@@ -204,22 +224,18 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
   }
   live.addProperty("xsigmaDevices", "{" + report + "}");
   if (plan.between_marks) live.setCollecting(false);
-  if (!runs->all.empty()) return std::unique_ptr<DeviceWatch>(new DeviceWatch(std::move(runs)));
+  if (!runs->empty()) return std::unique_ptr<DeviceWatch>(new DeviceWatch(std::move(runs)));
   if (owned) ownership().giveBack();
   return std::unique_ptr<DeviceWatch>();
 }
 
 DeviceWatch::~DeviceWatch() = default;
 
-void DeviceWatch::setCollecting(bool on) noexcept {
-  if (runs_ == nullptr) return;
-  for (const std::unique_ptr<BackendRun>& run : runs_->all) run->setCollecting(on);
-}
+void DeviceWatch::setCollecting(bool on) noexcept { runs_->setCollecting(on); }
 
 std::function<void()> DeviceWatch::stop() noexcept {
-  if (runs_ == nullptr) return nullptr;
   runs_->stop();
-  return [runs = std::move(runs_)] { runs->drain(); };
+  return [runs = runs_] { runs->drain(); };
 }
 
 }  // namespace xsigma::profiler::session

@@ -32,7 +32,8 @@ struct ScopeCounts {
   uint64_t unfinished = 0;  // of the recorded: without an end
   uint64_t dropped = 0;
   std::array<uint64_t, kLossCauses> causes{};
-  uint64_t extras_dropped = 0;  // instants, counters, memory events, inputs, metadata that found no room; memory events from inside the profiler
+  uint64_t extras_dropped =
+      0;  // instants, counters, memory events, inputs, metadata that found no room; memory events from inside the profiler
 };
 
 struct ThreadLedger : ScopeCounts {
@@ -46,21 +47,22 @@ enum class DeviceLossCause : uint8_t {
   buffers_full,  // the vendor's library found no buffer for them
   unreadable,    // of a kind or layout that is not known here
   no_room,       // the capture was full
+  overwritten,   // a ring went round
 };
-inline constexpr size_t kDeviceLossCauses = 3;
+inline constexpr size_t kDeviceLossCauses = 4;
 
 XSIGMA_PROFILER_API const char* toString(DeviceLossCause cause) noexcept;
 
 // What devices were asked for. launched == kernels + pending + dropped.
 struct DeviceLedger {
   uint64_t launched = 0;
-  uint64_t kernels = 0;  // that the capture has
-  uint64_t pending = 0;  // launched, and not over when the recording ended
+  uint64_t kernels = 0;                                         // that the capture has
+  uint64_t pending = 0;                                         // launched, and not over when the recording ended
   std::vector<std::pair<std::string, uint64_t>> pending_names;  // of those whose name is known, sorted
-  uint64_t dropped = 0;  // records of any kind: what was lost does not say what it was
+  uint64_t dropped = 0;                                         // records of any kind: what was lost does not say what it was
   std::array<uint64_t, kDeviceLossCauses> causes{};
-  uint64_t copies = 0;  // copies and fills that the capture has
-  uint64_t calls = 0;   // into the vendor's library
+  uint64_t copies = 0;   // copies and fills that the capture has
+  uint64_t calls = 0;    // into the vendor's library
   bool watched = false;  // a device was watched at all
 };
 

@@ -1,5 +1,7 @@
 // Times every recorded scope by an event of the device at its begin and one at its end: device time where the vendor's profiling library cannot be used. Two
 // events a scope cost microseconds, and they tell how long the stream took from one to the other, not which kernels ran.
+#include <unistd.h>
+
 #include <signal.h>
 
 #include <new>
@@ -66,12 +68,14 @@ class EventRun final : public BackendRun {
 
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override {
     stop();
+    if (getpid() != process_id_) return true;  // the parent's thread does it
     if (handle_ != INVALID_CALLBACK_HANDLE)
       removeCallback(std::exchange(handle_, INVALID_CALLBACK_HANDLE));  // waits for threads that are inside
     return timing_->drain(deadline);
   }
 
  private:
+  const pid_t process_id_ = getpid();
   std::shared_ptr<Timing> timing_;
   CallbackHandle handle_ = INVALID_CALLBACK_HANDLE;
 };

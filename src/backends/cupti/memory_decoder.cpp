@@ -1,5 +1,7 @@
 #include "backends/cupti/memory_decoder.h"
 
+#include <algorithm>
+
 namespace xsigma::profiler::backends::cupti {
 namespace {
 
@@ -30,8 +32,9 @@ void MemoryDecoder::put(const MemoryRecord& record) {
   int64_t values[kMemoryValues];
   values[kMemoryAddress] = static_cast<int64_t>(record.address);
   values[kMemoryBytes] = bytes;
-  values[kMemoryAllocated] = held.allocated;
-  values[kMemoryReserved] = held.pooled + held.outside;
+  // What was taken before the recording may be given back in it.
+  values[kMemoryAllocated] = std::max<int64_t>(held.allocated, 0);
+  values[kMemoryReserved] = std::max<int64_t>(held.pooled + held.outside, 0);
   activity.values = values;
   activity.value_count = kMemoryValues;
   output_.put(activity);

@@ -83,12 +83,15 @@ const NoteDecoder::Recorded* NoteDecoder::recordOf(const SyncRecord& sync) const
 }
 
 void NoteDecoder::forgetOldEvents() {
-  remembered_ = 0;
   by_sync_.clear();
+  remembered_ = 0;
   for (auto& [event, all] : by_event_) {
     if (all.size() > 1) all.erase(all.begin(), all.end() - 1);
     remembered_ += all.size();
   }
+  if (remembered_ <= kMostRemembered / 2) return;
+  by_event_.clear();  // so many events are more than a program waits for
+  remembered_ = 0;
 }
 
 void NoteDecoder::putNow(const SyncRecord& sync) {

@@ -14,7 +14,6 @@ using libkineto::ActivityType;
 namespace {
 
 constexpr uint8_t kDeviceClock = 1;
-constexpr int64_t kLaunchLatencyNs = 2000;
 constexpr int64_t kDeviceEpochNs = 7'000'000'000;  // its clock began some other time
 enum CallKind : uint32_t { kLaunch = 1, kCopy, kGraphLaunch, kAllocate };
 
@@ -53,6 +52,11 @@ void FakeDevice::setRoom(size_t records) {
   room_ = records;
 }
 
+void FakeDevice::setLatency(std::chrono::nanoseconds latency) {
+  const std::lock_guard lock(mutex_);
+  latency_ns_ = latency.count();
+}
+
 void FakeDevice::setHurry(bool on) {
   const std::lock_guard lock(mutex_);
   hurry_ = on;
@@ -85,14 +89,15 @@ uint64_t FakeDevice::call(std::string_view name, uint32_t kind) {
   return correlation;
 }
 
-void FakeDevice::work(const DeviceActivity& like, std::string_view name, int queue, std::chrono::nanoseconds duration, std::vector<int64_t> values) {
+void FakeDevice::work(const DeviceActivity& like, std::string_view name, int queue, std::chrono::nanoseconds duration,
+                      std::vector<int64_t> values) {
   Record record;
   record.activity = like;
   record.name = name;
   record.values = std::move(values);
   DeviceActivity& activity = record.activity;
   int64_t& free = queue_free_[queue];
-  const int64_t start = std::max(free, now() + kLaunchLatencyNs);
+  const int64_t start = std::max(free, now() + latency_ns_);
   free = start + duration.count();
   activity.clock = kDeviceClock;
   activity.start = static_cast<uint64_t>(start);
@@ -205,7 +210,8 @@ void FakeDevice::fetch(BackendOutput& output) {
       case DeviceRole::call: activity.form = output.text("\"cbid\": \x01, \"correlation\": \x01"); break;
       case DeviceRole::work:
         activity.form = output.text(activity.type == ActivityType::GPU_MEMCPY
-                                        ? "\"device\": 0, \"context\": 1, \"stream\": \x01, \"correlation\": \x01, \"bytes\": \x01, \"memory bandwidth (GB/s)\": \x04"
+                                        ? "\"device\": 0, \"context\": 1, \"stream\": \x01, \"correlation\": \x01, \"bytes\": \x01, "
+                                          "\"memory bandwidth (GB/s)\": \x04"
                                         : "\"device\": 0, \"context\": 1, \"stream\": \x01, \"correlation\": \x01");
         break;
       default: break;

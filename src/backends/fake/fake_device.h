@@ -30,6 +30,8 @@ class FakeDevice {
   void setDrift(int64_t ns_per_second);
   // Takes a pair of the two clocks.
   void takePair();
+  // From the call to the start of its work; below zero the clocks disagree.
+  void setLatency(std::chrono::nanoseconds latency);
   // How many records the device can hold until they are fetched; those beyond are lost.
   void setRoom(size_t records);
   // What is not over when the device is stopped never comes.
@@ -42,6 +44,7 @@ class FakeDevice {
   void fetch(BackendOutput& output);
 
  private:
+  static constexpr int64_t kLatencyNs = 2000;
   struct Record {
     DeviceActivity activity;
     std::string name;
@@ -54,7 +57,8 @@ class FakeDevice {
 
   int64_t now() const;  // on the device's clock
   uint64_t call(std::string_view name, uint32_t kind);
-  void work(const DeviceActivity& like, std::string_view name, int queue, std::chrono::nanoseconds duration, std::vector<int64_t> values = {});
+  void work(const DeviceActivity& like, std::string_view name, int queue, std::chrono::nanoseconds duration,
+            std::vector<int64_t> values = {});
   void add(Record record);
   void pair();
 
@@ -73,6 +77,7 @@ class FakeDevice {
   uint64_t next_correlation_ = 1;
   uint64_t next_node_ = 1;
   int64_t drift_ = 0;
+  int64_t latency_ns_ = kLatencyNs;
   int64_t since_ns_ = 0;
   int64_t device_since_ = 0;
 };

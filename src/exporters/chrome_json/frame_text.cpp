@@ -61,7 +61,8 @@ std::string countsText(const ScopeCounts& counts) {
   std::string causes;
   for (size_t i = 0; i < kLossCauses; ++i) {
     if (counts.causes[i] == 0) continue;
-    fmt::format_to(std::back_inserter(causes), "{}\"{}\": {}", causes.empty() ? "" : ", ", toString(static_cast<LossCause>(i)), counts.causes[i]);
+    fmt::format_to(std::back_inserter(causes), "{}\"{}\": {}", causes.empty() ? "" : ", ", toString(static_cast<LossCause>(i)),
+                   counts.causes[i]);
   }
   return fmt::format("\"attempted\": {}, \"recorded\": {}, \"unfinished\": {}, \"dropped\": {}, \"extras_dropped\": {}, \"causes\": {{{}}}",
                      counts.attempted, counts.recorded, counts.unfinished, counts.dropped, counts.extras_dropped, causes);
@@ -71,10 +72,17 @@ std::string deviceText(const DeviceLedger& device) {
   std::string causes;
   for (size_t i = 0; i < kDeviceLossCauses; ++i) {
     if (device.causes[i] == 0) continue;
-    fmt::format_to(std::back_inserter(causes), "{}\"{}\": {}", causes.empty() ? "" : ", ", toString(static_cast<DeviceLossCause>(i)), device.causes[i]);
+    fmt::format_to(std::back_inserter(causes), "{}\"{}\": {}", causes.empty() ? "" : ", ", toString(static_cast<DeviceLossCause>(i)),
+                   device.causes[i]);
   }
-  return fmt::format("\"device\": {{\"launched\": {}, \"kernels\": {}, \"pending\": {}, \"dropped\": {}, \"causes\": {{{}}}, \"copies\": {}, \"calls\": {}}}, ",
-                     device.launched, device.kernels, device.pending, device.dropped, causes, device.copies, device.calls);
+  std::string pending;
+  for (const auto& [name, count] : device.pending_names) {
+    fmt::format_to(std::back_inserter(pending), "{}{}: {}", pending.empty() ? "" : ", ", base::quoted(name), count);
+  }
+  return fmt::format(
+      "\"device\": {{\"launched\": {}, \"kernels\": {}, \"pending\": {}, \"pending_kernels\": {{{}}}, \"dropped\": {}, \"causes\": {{{}}}, "
+      "\"copies\": {}, \"calls\": {}}}, ",
+      device.launched, device.kernels, device.pending, pending, device.dropped, causes, device.copies, device.calls);
 }
 
 std::string ledgerText(const Ledger& ledger) {
@@ -84,22 +92,24 @@ std::string ledgerText(const Ledger& ledger) {
   bool first = true;
   if (ledger.device.watched) out.insert(1, deviceText(ledger.device));
   for (const ThreadLedger& thread : ledger.threads) {
-    fmt::format_to(std::back_inserter(out), "{}\n  {{\"tid\": {}, \"name\": {}, {}}}", first ? "" : ",", thread.system_id, base::quoted(thread.name),
-                   countsText(thread));
+    fmt::format_to(std::back_inserter(out), "{}\n  {{\"tid\": {}, \"name\": {}, {}}}", first ? "" : ",", thread.system_id,
+                   base::quoted(thread.name), countsText(thread));
     first = false;
   }
   return out + "]}";
 }
 
-std::string metadataEvent(std::string_view name, int64_t ts_ns, int64_t process, int64_t thread, std::string_view key, std::string_view value) {
-  return fmt::format(",\n{{\"ph\": \"M\", \"name\": \"{}\", \"ts\": {}, \"pid\": {}, \"tid\": {}, \"args\": {{\"{}\": {}}}}}", name, microseconds(ts_ns),
-                     readableId(process), readableId(thread), key, value);
+std::string metadataEvent(std::string_view name, int64_t ts_ns, int64_t process, int64_t thread, std::string_view key,
+                          std::string_view value) {
+  return fmt::format(",\n{{\"ph\": \"M\", \"name\": \"{}\", \"ts\": {}, \"pid\": {}, \"tid\": {}, \"args\": {{\"{}\": {}}}}}", name,
+                     microseconds(ts_ns), readableId(process), readableId(thread), key, value);
 }
 
 std::string processRows(int64_t process, std::string_view name_json, std::string_view label, int64_t ts_ns, int64_t sort_index = -1) {
   return metadataEvent("process_name", ts_ns, process, 0, "name", name_json) +
          metadataEvent("process_labels", ts_ns, process, 0, "labels", base::quoted(label)) +
-         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index", fmt::to_string(readableId(sort_index >= 0 ? sort_index : process)));
+         metadataEvent("process_sort_index", ts_ns, process, 0, "sort_index",
+                       fmt::to_string(readableId(sort_index >= 0 ? sort_index : process)));
 }
 
 std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_ns) {
@@ -116,9 +126,12 @@ std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_n
       out += processRows(row.process_id, base::quoted(fmt::format("process {}", row.process_id)), "", ts_ns);
     }
     if (!threads.insert({row.process_id, row.thread_id}).second) continue;
-    const std::string name = row.device ? row.name : row.name.empty() ? fmt::format("thread {}", row.thread_id) : fmt::format("thread {} ({})", row.thread_id, row.name);
+    const std::string name = row.device         ? row.name
+                             : row.name.empty() ? fmt::format("thread {}", row.thread_id)
+                                                : fmt::format("thread {} ({})", row.thread_id, row.name);
     out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", base::quoted(name));
-    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index", fmt::to_string(readableId(row.sort_index >= 0 ? row.sort_index : row.thread_id)));
+    out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index",
+                         fmt::to_string(readableId(row.sort_index >= 0 ? row.sort_index : row.thread_id)));
   }
   return out;
 }
@@ -128,9 +141,10 @@ std::string linkTexts(const TraceTotals& totals, int64_t base_ns) {
   std::set<std::pair<TraceLink::Kind, uint64_t>> started;
   const auto end = [&](const TraceLink& link, char ph, uint32_t row, int64_t ns) {
     const char* const name = link.kind == TraceLink::Kind::launch ? "ac2g" : "fwdbwd";
-    fmt::format_to(std::back_inserter(out), ",\n{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}, \"cat\": \"{}\", \"name\": \"{}\"{}}}", ph,
-                   link.id, readableId(totals.rows[row].process_id), readableId(totals.rows[row].thread_id), microseconds(ns - base_ns), name, name,
-                   ph == 'f' ? ", \"bp\": \"e\"" : "");
+    fmt::format_to(std::back_inserter(out),
+                   ",\n{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}, \"cat\": \"{}\", \"name\": \"{}\"{}}}", ph,
+                   link.id, readableId(totals.rows[row].process_id), readableId(totals.rows[row].thread_id), microseconds(ns - base_ns),
+                   name, name, ph == 'f' ? ", \"bp\": \"e\"" : "");
   };
   for (const TraceLink& link : totals.links) {
     if (started.insert({link.kind, link.id}).second) end(link, 's', link.from_row, link.from_ns);
@@ -144,14 +158,17 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
   const std::string end = microseconds(totals.end_ns - base_ns);
   std::string out;
   if (!numeric) {
-    out += fmt::format(",\n{{\"ph\": \"X\", \"cat\": \"Trace\", \"ts\": {}, \"dur\": {}, \"pid\": \"Spans\", \"tid\": \"{}\", \"name\": \"{} (0)\", "
-                       "\"args\": {{\"Op count\": {}}}}}",
-                       start, microseconds(totals.end_ns - info.start_ns), kSpanName, kSpanName, totals.events);
-    out += fmt::format(",\n{{\"ph\": \"M\", \"name\": \"process_sort_index\", \"ts\": {}, \"pid\": \"Spans\", \"tid\": 0, \"args\": {{\"sort_index\": "
-                       "536870912}}}}",
-                       start);
-    out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Iteration Start: {}\", \"pid\": \"Traces\", \"tid\": \"Trace {}\", \"ts\": {}}}", kSpanName,
-                       kSpanName, start);
+    out += fmt::format(
+        ",\n{{\"ph\": \"X\", \"cat\": \"Trace\", \"ts\": {}, \"dur\": {}, \"pid\": \"Spans\", \"tid\": \"{}\", \"name\": \"{} (0)\", "
+        "\"args\": {{\"Op count\": {}}}}}",
+        start, microseconds(totals.end_ns - info.start_ns), kSpanName, kSpanName, totals.events);
+    out += fmt::format(
+        ",\n{{\"ph\": \"M\", \"name\": \"process_sort_index\", \"ts\": {}, \"pid\": \"Spans\", \"tid\": 0, \"args\": {{\"sort_index\": "
+        "536870912}}}}",
+        start);
+    out += fmt::format(
+        ",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Iteration Start: {}\", \"pid\": \"Traces\", \"tid\": \"Trace {}\", \"ts\": {}}}",
+        kSpanName, kSpanName, start);
   }
   const std::string place = numeric ? fmt::format("{}, \"tid\": 0", readableId(info.process_id)) : "\"\", \"tid\": \"\"";
   out += fmt::format(",\n{{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": {}, \"ts\": {}}}", place, end);
@@ -164,8 +181,8 @@ std::string headText(const Trace& trace, int64_t base_ns) {
   constexpr std::string_view kDistributed = "distributedInfo";
   constexpr std::string_view kDeviceProperties = "deviceProperties";
   std::set<std::string> keys;  // as they are written: what is no UTF-8 may become the same text
-  for (const char* const own : {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
-                                "xsigmaLedger", "xsigmaAssembly", "clock"}) {
+  for (const char* const own : {"schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds",
+                                "traceEvents", "traceName", "xsigmaLedger", "xsigmaAssembly", "clock"}) {
     keys.insert(base::quoted(own));
   }
   std::string out = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": ";
@@ -178,7 +195,8 @@ std::string headText(const Trace& trace, int64_t base_ns) {
     while (!keys.insert(base::quoted(key)).second) key.insert(0, "user ");
     out += fmt::format(",\n{}: {}", base::quoted(key), propertyText(each.json));
   }
-  out += fmt::format(",\n\"clock\": \"{}\"", trace.info().clock_is_system ? "CLOCK_MONOTONIC: no invariant cycle counter was used" : "cycle counter");
+  out += fmt::format(",\n\"clock\": \"{}\"",
+                     trace.info().clock_is_system ? "CLOCK_MONOTONIC: no invariant cycle counter was used" : "cycle counter");
   out += fmt::format(",\n\"xsigmaLedger\": {}", ledgerText(trace.ledger()));
   out += fmt::format(",\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns);
   const std::string rows =
@@ -187,15 +205,19 @@ std::string headText(const Trace& trace, int64_t base_ns) {
   return out;
 }
 
-std::string tailText(const Trace& trace, const TraceTotals& totals, int64_t base_ns, const std::string& path, const ExportOptions& options) {
+std::string tailText(const Trace& trace, const TraceTotals& totals, int64_t base_ns, const std::string& path,
+                     const ExportOptions& options) {
   std::string out = rowTexts(trace, totals, trace.info().start_ns - base_ns);
   out += linkTexts(totals, base_ns);
   out += spanTexts(trace.info(), totals, base_ns, options.numeric_ids_only);
   const bool memory_wanted = property(trace, "profile_memory") != nullptr;
-  const char* const silent_memory = memory_wanted && totals.memory_events == 0 ? ", \"memory\": \"asked for, and nothing reported any\"" : "";
-  out += fmt::format("\n],\n\"xsigmaAssembly\": {{\"complete\": {}, \"events\": {}, \"unfinished\": {}, \"unmatched\": {}, \"overlapping\": {}, "
-                     "\"memory_events\": {}, \"before_launch\": {}{}}},\n\"traceName\": {}\n}}\n",
-                     totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, totals.before_launch, silent_memory, base::quoted(path));
+  const char* const silent_memory =
+      memory_wanted && totals.memory_events == 0 ? ", \"memory\": \"asked for, and nothing reported any\"" : "";
+  out += fmt::format(
+      "\n],\n\"xsigmaAssembly\": {{\"complete\": {}, \"events\": {}, \"unfinished\": {}, \"unmatched\": {}, \"overlapping\": {}, "
+      "\"memory_events\": {}, \"before_launch\": {}{}}},\n\"traceName\": {}\n}}\n",
+      totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, totals.before_launch,
+      silent_memory, base::quoted(path));
   return out;
 }
 

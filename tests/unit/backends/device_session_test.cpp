@@ -100,6 +100,36 @@ TEST_F(DeviceSession, AClockThatDriftsIsFollowedFromPairToPair) {
   }
 }
 
+TEST_F(DeviceSession, WorkThatSeemsToStartBeforeItsLaunchIsShownAndCounted) {
+  device.setLatency(-200us);
+  auto result = profileDevice([&] {
+    XSIGMA_PROFILE_SCOPE("step");
+    spin(1ms);
+    device.launch("early", 0, 1us);
+  });
+  EXPECT_NE(node(result->event_tree(), "early"), nullptr);
+  const Json trace = saved(*result);
+  EXPECT_EQ(trace["xsigmaAssembly"]["before_launch"].number, 1);
+  EXPECT_TRUE(slices(trace, "kernel")["early"]["args"]["starts before its launch"].boolean);
+}
+
+TEST_F(DeviceSession, ARingSaysHowManyRecordsItHasOverwritten) {
+  ProfilerConfig config = kineto();
+  config.experimental_config.capture.policy = CapturePolicy::ring;
+  config.experimental_config.capture.byte_cap = 64 * 1024;
+  const auto result = profileDevice(
+      [&] {
+        for (int i = 0; i < 5000; ++i) device.launch("k", 0, 1ns);
+      },
+      config);
+  const DeviceLedger ledger = result->ledger().device;
+  const uint64_t overwritten = ledger.causes[static_cast<size_t>(DeviceLossCause::overwritten)];
+  EXPECT_GT(overwritten, 0u);
+  EXPECT_GT(ledger.kernels, 0u);
+  EXPECT_EQ(ledger.kernels + ledger.calls + overwritten, 10000u);
+  EXPECT_FALSE(result->ledger().whole());
+}
+
 TEST_F(DeviceSession, NothingIsRecordedWhileItIsSwitchedOff) {
   const auto result = profileDevice([&] {
     device.launch("before", 0, 1ns);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@ class FakeSession : public testing::Test {
     device.setRoom(SIZE_MAX);
     device.setHurry(false);
     device.setDrift(0);
+    device.setLatency(std::chrono::microseconds(2));
   }
 
   template <typename Body>
