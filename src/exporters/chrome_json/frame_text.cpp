@@ -126,9 +126,7 @@ std::string rowTexts(const Trace& trace, const TraceTotals& totals, int64_t ts_n
       out += processRows(row.process_id, base::quoted(fmt::format("process {}", row.process_id)), "", ts_ns);
     }
     if (!threads.insert({row.process_id, row.thread_id}).second) continue;
-    const std::string name = row.device         ? row.name
-                             : row.name.empty() ? fmt::format("thread {}", row.thread_id)
-                                                : fmt::format("thread {} ({})", row.thread_id, row.name);
+    const std::string name = row.device ? row.name : fmt::format("thread {} ({})", row.thread_id, row.name);
     out += metadataEvent("thread_name", ts_ns, row.process_id, row.thread_id, "name", base::quoted(name));
     out += metadataEvent("thread_sort_index", ts_ns, row.process_id, row.thread_id, "sort_index",
                          fmt::to_string(readableId(row.sort_index >= 0 ? row.sort_index : row.thread_id)));
