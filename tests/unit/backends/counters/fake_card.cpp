@@ -272,15 +272,14 @@ CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
 CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
   if (card.hang) sleep(1);
   CUpti_PmSampling_Object& object = *params->pPmSamplingObject;
-  if (card.overflow_once) {
-    card.overflow_once = false;
+  if (card.overflow_once.exchange(false)) {
     object.full = true;
   }
   if (object.full) {
     params->overflow = 1;
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
-  object.next += std::exchange(card.skip_samples, 0) * object.interval;
+  object.next += card.skip_samples.exchange(0) * object.interval;
   const uint64_t until = object.on ? now() : object.until;
   const size_t most = (params->counterDataImageSize - sizeof(uint64_t)) / sizeof(Entry);
   uint64_t& count = countOf(params->pCounterDataImage);
