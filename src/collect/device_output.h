@@ -24,7 +24,7 @@ class DeviceOutput final : public BackendOutput {
   void row(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept override;
   void property(std::string_view key, std::string_view json) noexcept override;
 
-  // Nothing is taken any more. After it nobody may call the others with effect.
+  // No activity is taken any more. After it nobody may call the others.
   void close() noexcept { writer_.detach(); }
 
  private:

@@ -113,7 +113,8 @@ class XSIGMA_PROFILER_API BackendRun {
   virtual void setCollecting(bool on) noexcept = 0;
   // Nothing is recorded from now on. Returns at once, whatever is still on its way.
   virtual void stop() noexcept = 0;
-  // After stop(), on a thread of the session: puts what was on its way. False: the deadline came first. Leaves nothing switched on.
+  // After stop(), on a thread of the session: puts what was on its way. False: the deadline came first. Nothing is recorded after it;
+  // the vendor's library may leave the process later, where it is safe.
   virtual bool drain(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 

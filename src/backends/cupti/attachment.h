@@ -33,7 +33,7 @@ class Attachment {
 
   // All kinds that the request needs. An error: one that it cannot be without was refused; nothing is recorded then.
   Status enable();
-  // Thread-safe towards enable(): the later one holds.
+  // Not while another thread is in enable().
   void disable() noexcept;
   // From now on until detach(); before enable(). It is kept for ever if a thread is inside of it then.
   void listen(std::shared_ptr<CallbackListener> listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks);

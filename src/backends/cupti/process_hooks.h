@@ -1,5 +1,6 @@
 // ProcessHooks: what CUPTI calls, on threads of the program and of its own. One for the process and never gone, since a callback may be on its way when
-// everything else has ended. Nothing here locks, allocates or throws.
+// everything else has ended. Nothing here locks, allocates or throws; what the program's marks and a listener of
+// counters set off may.
 #pragma once
 
 #include <atomic>

@@ -29,8 +29,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   Status start();
   // While nothing is recorded there is nothing to fetch.
   void setCollecting(bool on) noexcept { collecting_.store(on, std::memory_order_relaxed); }
-  // After recording has been switched off: reads what is left, detaches, ends. False: not by then. Nothing is put after it has returned; the thread then
-  // detaches when it can.
+  // After recording has been switched off: reads what is left. False: not by then. Nothing is put after it has returned; the thread then detaches, and ends.
   bool finish(std::chrono::steady_clock::time_point deadline);
 
  private:

@@ -1,4 +1,4 @@
-// OwnThread: a thread of ours that can be waited for until a deadline,.
+// OwnThread: a thread of ours that can be waited for until a deadline.
 #pragma once
 
 #include <chrono>
