@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "backends/cupti/attach_in_time.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
 #include "backends/cupti/counters/locked_output.h"
@@ -79,7 +80,7 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
   const std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
   if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
-  Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
+  Expected<std::unique_ptr<Attachment>> attached = attachInTime(cupti, request, claim);
   if (!attached) return attached.status();
   const std::shared_ptr<Attachment> attachment = *std::move(attached);
 
@@ -127,7 +128,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   if (claim == nullptr) return Claim::isTaken();
   BufferPool& pool = BufferPool::ofProcess();
   if (Status status = pool.prepare(request.buffer_bytes); !status) return status;
-  const Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
+  const Expected<std::unique_ptr<Attachment>> attached = attachInTime(cupti, request, claim);
   if (!attached) return attached.status();
   Attachment& attachment = *attached.value();
   if (Status status = attachment.enable(); !status) return status;

@@ -15,7 +15,7 @@ Decoder::Decoder(const CuptiLibrary& cupti, const CudaDriver* driver, const Back
       process_id_(request.process_id),
       output_(output),
       rows_(driver, output),
-      work_(rows_, output),
+      work_(rows_, request.whole_graphs, output),
       calls_(cupti, request.process_id, output),
       notes_(rows_, output, request.activities.contains(ActivityType::CUDA_SYNC), request.activities.contains(ActivityType::CUDA_EVENT)),
       memory_(output) {
@@ -29,7 +29,6 @@ void Decoder::put(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_MEMCPY: return putWork(work_.put(readCopy(version_, record)));
     case CUPTI_ACTIVITY_KIND_MEMCPY2: return putWork(work_.put(readPeerCopy(version_, record)));
     case CUPTI_ACTIVITY_KIND_MEMSET: return putWork(work_.put(readFill(version_, record)));
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return putWork(work_.put(readGraphRun(version_, record)));
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: return calls_.put(readCall(version_, record));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return notes_.put(readSync(version_, record));
@@ -80,7 +79,13 @@ void Decoder::putUnknown(uint32_t kind) {
   output_.lost(DeviceLoss::unreadable, 1);
 }
 
+void Decoder::tick() {
+  notes_.tick();
+  work_.tick();
+}
+
 void Decoder::finish() {
+  work_.finish();
   notes_.finish();
   if (unknown_.empty()) return;
   std::string kinds;

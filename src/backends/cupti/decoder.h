@@ -26,7 +26,7 @@ class Decoder {
   void put(const GraphNode& node);
   void lost(DeviceLoss cause, uint64_t count) { output_.lost(cause, count); }
   // A period of the worker has passed.
-  void tick() { notes_.tick(); }
+  void tick();
   // Records come that are not complete: what still runs has no end, and is no loss.
   void expectIncomplete() { work_.expectIncomplete(); }
   // After the last record.

@@ -15,10 +15,7 @@ std::vector<WantedKind> wantedKinds(const BackendRequest& request) {
   kinds.push_back({CUPTI_ACTIVITY_KIND_NAME, "names of streams", false});
   if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", needed});
   if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", needed});
-  if (usual || wants(ActivityType::CONCURRENT_KERNEL)) {
-    if (request.whole_graphs) kinds.push_back({CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs", needed});
-    kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", needed});
-  }
+  if (usual || wants(ActivityType::CONCURRENT_KERNEL)) kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", needed});
   if (usual || wants(ActivityType::GPU_MEMCPY)) {
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY, "copies", needed});
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices", false});

@@ -118,13 +118,6 @@ using OverheadLayouts = LayoutFamily<Since<CUpti_ActivityOverhead, kCupti12_0>
 #endif
                                      >;
 
-using GraphRunLayouts = LayoutFamily<Since<CUpti_ActivityGraphTrace, kCupti12_0>
-#if CUPTI_API_VERSION >= 21
-                                     ,
-                                     Since<CUpti_ActivityGraphTrace2, kCupti12_3>
-#endif
-                                     >;
-
 using ContextLayouts = LayoutFamily<Since<CUpti_ActivityContext, kCupti12_0>
 #if CUPTI_API_VERSION >= 22
                                     ,
@@ -177,7 +170,6 @@ XSIGMA_CUPTI_SAME_PLACE(MemoryPoolLayouts, CUpti_ActivityMemoryPool2, utilizedSi
 XSIGMA_CUPTI_SAME_PLACE(SyncLayouts, CUpti_ActivitySynchronization, cudaEventId);
 XSIGMA_CUPTI_SAME_PLACE(EventLayouts, CUpti_ActivityCudaEvent, eventId);
 XSIGMA_CUPTI_SAME_PLACE(OverheadLayouts, CUpti_ActivityOverhead, start);
-XSIGMA_CUPTI_SAME_PLACE(GraphRunLayouts, CUpti_ActivityGraphTrace, streamId);
 XSIGMA_CUPTI_SAME_PLACE(ContextLayouts, CUpti_ActivityContext, nullStreamId);
 #undef XSIGMA_CUPTI_SAME_PLACE
 

@@ -154,20 +154,6 @@ MemoryPoolRecord readMemoryPool(uint32_t version, const CUpti_Activity& record) 
   });
 }
 
-GraphRunRecord readGraphRun(uint32_t version, const CUpti_Activity& record) {
-  return GraphRunLayouts::read(version, record, [](const auto& from) {
-    GraphRunRecord run;
-    run.work.start = from.start;
-    run.work.end = from.end;
-    run.work.device = from.deviceId;
-    run.work.context = from.contextId;
-    run.work.stream = from.streamId;
-    run.work.correlation = from.correlationId;
-    run.work.graph = from.graphId;
-    return run;
-  });
-}
-
 ContextRecord readContext(uint32_t version, const CUpti_Activity& record) {
   return ContextLayouts::read(version, record,
                               [](const auto& from) { return ContextRecord{.context = from.contextId, .device = from.deviceId}; });

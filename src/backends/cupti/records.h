@@ -113,10 +113,6 @@ struct MemoryPoolRecord {
   uint64_t size = 0;
 };
 
-struct GraphRunRecord {
-  WorkRecord work{};
-};
-
 struct ContextRecord {
   uint32_t context = 0;
   uint32_t device = 0;
@@ -145,7 +141,6 @@ EventRecord readEvent(uint32_t version, const CUpti_Activity& record);
 OverheadRecord readOverhead(uint32_t version, const CUpti_Activity& record);
 MemoryRecord readMemory(uint32_t version, const CUpti_Activity& record);
 MemoryPoolRecord readMemoryPool(uint32_t version, const CUpti_Activity& record);
-GraphRunRecord readGraphRun(uint32_t version, const CUpti_Activity& record);
 ContextRecord readContext(uint32_t version, const CUpti_Activity& record);
 StreamRecord readStream(uint32_t version, const CUpti_Activity& record);
 // False: it names something else than a stream.

@@ -80,10 +80,20 @@ std::string copyForm(uint32_t parts) {
   return form;
 }
 
+bool hasNoTimes(const WorkRecord& work) { return work.start == CUPTI_TIMESTAMP_UNKNOWN || work.end == CUPTI_TIMESTAMP_UNKNOWN; }
+
 }  // namespace
 
+bool WorkDecoder::putNode(const WorkRecord& work, GraphRuns::Node kind) {
+  const bool unknown = hasNoTimes(work);
+  if (unknown && !incomplete_) return false;
+  rows_.seen(work.device, work.context, work.stream);
+  graph_runs_.add(work, kind, !unknown);
+  return true;
+}
+
 bool WorkDecoder::put(const WorkRecord& work, DeviceActivity& activity, const int64_t* values, size_t count) {
-  const bool unknown = work.start == CUPTI_TIMESTAMP_UNKNOWN || work.end == CUPTI_TIMESTAMP_UNKNOWN;
+  const bool unknown = hasNoTimes(work);
   if (unknown && !incomplete_) return false;
   rows_.seen(work.device, work.context, work.stream);
   activity.role = unknown ? DeviceRole::pending : DeviceRole::work;
@@ -108,6 +118,7 @@ uint32_t WorkDecoder::kernelName(const char* mangled) {
 }
 
 bool WorkDecoder::put(const KernelRecord& kernel) {
+  if (belongsToWholeGraph(kernel.work)) return putNode(kernel.work, GraphRuns::kKernel);
   const DeviceFacts* const device = rows_.facts(kernel.work.device);
   uint32_t parts = partsOf(kernel.work);
   if (kernel.has_priority) parts |= kPriority;
@@ -161,6 +172,7 @@ bool WorkDecoder::put(const KernelRecord& kernel) {
 }
 
 bool WorkDecoder::put(const CopyRecord& copy) {
+  if (belongsToWholeGraph(copy.work)) return putNode(copy.work, GraphRuns::kCopy);
   const uint32_t parts = partsOf(copy.work) | (copy.peer ? uint32_t{kPeer} : 0);
   Values values;
   if (copy.peer) {
@@ -191,6 +203,7 @@ bool WorkDecoder::put(const CopyRecord& copy) {
 }
 
 bool WorkDecoder::put(const FillRecord& fill) {
+  if (belongsToWholeGraph(fill.work)) return putNode(fill.work, GraphRuns::kFill);
   const uint32_t parts = partsOf(fill.work);
   Values values;
   values.integer(fill.work.device);
@@ -211,18 +224,6 @@ bool WorkDecoder::put(const FillRecord& fill) {
   if (form == 0) form = output_.text(copyForm(parts));
   activity.form = form;
   return put(fill.work, activity, values.data(), values.size());
-}
-
-bool WorkDecoder::put(const GraphRunRecord& run) {
-  DeviceActivity activity;
-  activity.type = ActivityType::CONCURRENT_KERNEL;
-  activity.name = output_.text(fmt::format("CUDA graph {}", run.work.graph));
-  if (graph_form_ == 0) {
-    graph_form_ = output_.text("\"device\": \x01, \"context\": \x01, \"stream\": \x01, \"correlation\": \x01, \"graph id\": \x01");
-  }
-  activity.form = graph_form_;
-  const int64_t values[] = {run.work.device, run.work.context, run.work.stream, run.work.correlation, run.work.graph};
-  return put(run.work, activity, values, std::size(values));
 }
 
 }  // namespace xsigma::profiler::backends::cupti

@@ -1,4 +1,4 @@
-// WorkDecoder: kernels, copies, fills and whole graphs, as activities.
+// WorkDecoder: kernels, copies and fills, as activities: each its own, or all of a graph's launch as one.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "backends/cupti/device_rows.h"
+#include "backends/cupti/graph_runs.h"
 #include "backends/cupti/records.h"
 #include "xsigma/profiler/backend.h"
 
@@ -15,7 +16,8 @@ namespace xsigma::profiler::backends::cupti {
 
 class WorkDecoder {
  public:
-  WorkDecoder(DeviceRows& rows, BackendOutput& output) : rows_(rows), output_(output) {}
+  WorkDecoder(DeviceRows& rows, bool whole_graphs, BackendOutput& output)
+      : rows_(rows), output_(output), graph_runs_(output), whole_graphs_(whole_graphs) {}
 
   // Work without times is not over, from now on. Before, CUPTI had no memory on the device to note them in.
   void expectIncomplete() { incomplete_ = true; }
@@ -23,7 +25,10 @@ class WorkDecoder {
   bool put(const KernelRecord& kernel);
   bool put(const CopyRecord& copy);
   bool put(const FillRecord& fill);
-  bool put(const GraphRunRecord& run);
+  // A period of the worker has passed.
+  void tick() { graph_runs_.tick(); }
+  // After the last record.
+  void finish() { graph_runs_.finish(); }
 
  private:
   struct Hash {
@@ -32,6 +37,8 @@ class WorkDecoder {
   };
 
   bool put(const WorkRecord& work, DeviceActivity& activity, const int64_t* values, size_t count);
+  bool belongsToWholeGraph(const WorkRecord& work) const { return whole_graphs_ && (work.graph != 0 || work.graph_node != 0); }
+  bool putNode(const WorkRecord& work, GraphRuns::Node kind);
   uint32_t kernelName(const char* mangled);
 
   DeviceRows& rows_;
@@ -43,7 +50,8 @@ class WorkDecoder {
   std::array<uint32_t, 32> kernel_forms_{};
   std::array<uint32_t, 16> copy_forms_{};
   std::array<uint32_t, 32> factor_names_{};
-  uint32_t graph_form_ = 0;
+  GraphRuns graph_runs_;
+  bool whole_graphs_;
   bool incomplete_ = false;
 };
 

@@ -53,6 +53,7 @@ CUptiResult Library::initialised() {
 }
 
 CUptiResult Library::subscribe(CUpti_CallbackFunc callback, void* data) {
+  while (behaviour().kept_out) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const std::lock_guard lock(mutex_);
   if (behaviour_.no_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   if (behaviour_.another_subscriber || seen_.subscribed) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;

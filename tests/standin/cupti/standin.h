@@ -16,6 +16,7 @@ struct Behaviour {
   bool layouts_of_12_0 = false;     // records as CUDA 12.0 laid them out
   size_t longer_by = 0;             // records of work are so many bytes longer, as those of a later version would be
   bool another_subscriber = false;  // some other tool is subscribed already
+  bool kept_out = false;            // subscribing does not come back as long as this is so
   bool no_driver = false;           // CUPTI cannot be initialised
   bool cuda_initialised = true;     // by the program; otherwise the driver tells of no device
   bool no_devices = false;          // the driver shows none

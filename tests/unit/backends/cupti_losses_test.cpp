@@ -154,6 +154,23 @@ TEST_F(CuptiLosses, ASecondRunIsAsGoodAsTheFirst) {
   EXPECT_EQ(output->of(DeviceRole::graph_node).size(), 12u);
 }
 
+TEST_F(CuptiLosses, ADriverThatDoesNotLetAnyoneInIsNotWaitedForForEver) {
+  standin::Behaviour busy = standin::behaviour();
+  busy.kept_out = true;
+  standin::behave(busy);
+  const auto begun = std::chrono::steady_clock::now();
+  const Expected<std::unique_ptr<BackendRun>> refused = backend->start(request, output);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.status().code(), StatusCode::busy);
+  EXPECT_NE(refused.message().find("Call prepareProfiler() before they begin"), std::string::npos) << refused.message();
+
+  busy.kept_out = false;
+  standin::behave(busy);
+  watch();  // waits for the attempt before to let go
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
 TEST_F(CuptiLosses, PreparingRecordsNothing) {
   const Status prepared = backend->prepare(request);
   ASSERT_TRUE(prepared) << prepared.message();
