@@ -1,6 +1,6 @@
 // Sessions one after the other while the device is never idle: what begins and ends must lose nothing, break nothing, and leave nothing behind.
 //
-//     sessions [--rounds N] [--only start|pending|toggled|memory|nodes|graphs|load]
+//     sessions [--rounds N] [--only start|pending|toggled|memory|nodes|graphs|load|kept_out]
 #include <execinfo.h>
 #include <unistd.h>
 #include <xsigma/profiler/profiler.h>
@@ -48,49 +48,116 @@ void check(bool ok, const std::string& what) {
 
 const std::set<ActivityType> kBoth{ActivityType::CPU, ActivityType::CUDA};
 
+double msSince(Clock::time_point begun) { return std::chrono::duration<double, std::milli>(Clock::now() - begun).count(); }
+
+// Eight threads that launch and wait without a pause, until it is gone.
+class Load {
+ public:
+  static constexpr int kThreads = 8;
+  Load() {
+    for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { launchOn(); });
+    while (launched < 1000 * kThreads) std::this_thread::yield();
+  }
+  ~Load() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  std::atomic<uint64_t> launched{0};
+  std::atomic<double> longest_ms{0};  // that fifty launches and their wait took
+
+ private:
+  void launchOn() {
+    cudaStream_t stream;
+    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    while (!over_) {
+      const Clock::time_point begun = Clock::now();
+      for (int n = 0; n < 50; ++n) session_kernel<<<1, 32, 0, stream>>>();
+      CUDA_OK(cudaStreamSynchronize(stream));
+      launched += 50;
+      const double took = msSince(begun);
+      for (double longest = longest_ms; took > longest && !longest_ms.compare_exchange_weak(longest, took);) {
+      }
+    }
+    CUDA_OK(cudaStreamDestroy(stream));
+  }
+  std::atomic<bool> over_{false};
+  std::vector<std::thread> threads_;
+};
+
+bool recordsDevice(const ProfilerResult& result, std::string& why) {
+  for (const CaptureProperty& property : result.capture().properties()) {
+    if (property.key == "xsigmaDevices") why = property.json;
+  }
+  return why.find("\"recorded\": true") != std::string::npos;
+}
+
 // Sessions begin and end while eight threads launch.
 void underLoad(int rounds) {
-  constexpr int kThreads = 8;
-  std::atomic<bool> over{false};
-  std::atomic<uint64_t> launched{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      cudaStream_t stream;
-      CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-      while (!over) {
-        for (int n = 0; n < 50; ++n) session_kernel<<<1, 32, 0, stream>>>();
-        CUDA_OK(cudaStreamSynchronize(stream));
-        launched += 50;
-      }
-      CUDA_OK(cudaStreamDestroy(stream));
-    });
-  }
+  prepareProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+  Load load;
   uint64_t kernels = 0;
   uint64_t dropped = 0;
   uint64_t pending = 0;
   int empty = 0;
-  double longest_ms = 0;
+  double start_ms = 0;
+  double stop_ms = 0;
+  double rest_ms = 0;
   for (int round = 0; round < rounds; ++round) {
     ProfilerConfig config(ProfilerState::KINETO);
     config.experimental_config.profile_all_threads = true;
+    Clock::time_point asked = Clock::now();
     enableProfiler(config, kBoth);
+    start_ms = std::max(start_ms, msSince(asked));
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    asked = Clock::now();
     const auto result = disableProfiler();
-    const Clock::time_point asked = Clock::now();
+    stop_ms = std::max(stop_ms, msSince(asked));
+    asked = Clock::now();
     const DeviceLedger ledger = result->ledger().device;
-    longest_ms = std::max(longest_ms, std::chrono::duration<double, std::milli>(Clock::now() - asked).count());
+    rest_ms = std::max(rest_ms, msSince(asked));
     kernels += ledger.kernels;
     dropped += ledger.dropped;
     empty += ledger.kernels == 0;
     pending += ledger.pending;
   }
-  over = true;
-  for (std::thread& thread : threads) thread.join();
+  check(empty == 0, std::to_string(rounds) + " sessions beside " + std::to_string(Load::kThreads) + " launching threads recorded " +
+                        std::to_string(kernels) + " of " + std::to_string(load.launched.load()) +
+                        " kernels; empty ones: " + std::to_string(empty));
+  check(dropped == 0, "dropped: " + std::to_string(dropped) + ", pending: " + std::to_string(pending));
+  check(start_ms < 1000 && stop_ms < 1000 && rest_ms < 2000, "starting took at most " + std::to_string(start_ms) + " ms, stopping " +
+                                                                 std::to_string(stop_ms) + " ms; the rest was there after " +
+                                                                 std::to_string(rest_ms) + " ms");
+  check(load.longest_ms < 1000, "fifty launches took at most " + std::to_string(load.longest_ms) + " ms");
+  // CUPTI leaves the process in here, while the others go on.
+  load.longest_ms = 0;
+  const Clock::time_point asked = Clock::now();
   CUDA_OK(cudaDeviceSynchronize());
-  check(empty == 0, std::to_string(rounds) + " sessions beside " + std::to_string(kThreads) + " launching threads recorded " + std::to_string(kernels) + " of " +
-                        std::to_string(launched.load()) + " kernels; empty ones: " + std::to_string(empty));
-  check(dropped == 0, "dropped: " + std::to_string(dropped) + ", pending: " + std::to_string(pending) + "; the rest of a session was there after at most " + std::to_string(longest_ms) + " ms");
+  const double wait_ms = msSince(asked);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  check(wait_ms < 1000 && load.longest_ms < 1000, "waiting for the device, once, took " + std::to_string(wait_ms) +
+                                                      " ms, fifty launches at most " + std::to_string(load.longest_ms) + " ms");
+}
+
+// A session that nobody has prepared for, beside threads which never pause: with the device or without, it begins soon, and says which.
+void keptOut() {
+  CUDA_OK(cudaDeviceSynchronize());  // CUPTI is out of the process
+  std::string why;
+  bool recorded = false;
+  double start_ms = 0;
+  {
+    Load load;
+    const Clock::time_point asked = Clock::now();
+    enableProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+    start_ms = msSince(asked);
+    recorded = recordsDevice(*disableProfiler(), why);
+  }
+  check(start_ms < 5000, "unprepared, beside threads that never pause, a session began after " + std::to_string(start_ms) + " ms: " + why);
+  check(recorded || why.find("prepareProfiler") != std::string::npos, "it has the device, or says what to do");
+  enableProfiler(ProfilerConfig(ProfilerState::KINETO), kBoth);
+  session_kernel<<<1, 32>>>();
+  CUDA_OK(cudaDeviceSynchronize());
+  const auto result = disableProfiler();
+  check(result->ledger().device.kernels == 1, "the next session has the device");
 }
 
 // A session ends while a kernel runs.
@@ -118,9 +185,9 @@ void pending() {
   check(query_ms < 20, "a call into CUDA meanwhile took " + std::to_string(query_ms) + " ms");
   check(stop_ms < 100, "stopping with a kernel that runs took " + std::to_string(stop_ms) + " ms");
   const bool named = ledger.pending_names.size() == 1 && ledger.pending_names[0].first.find("waiting_kernel") != std::string::npos;
-  check(ledger.kernels == 1 && ledger.pending == 1 && named, "launched " + std::to_string(ledger.launched) + " = " + std::to_string(ledger.kernels) +
-                                                                  " recorded + " + std::to_string(ledger.pending) + " pending (" +
-                                                                  (named ? ledger.pending_names[0].first : "not named") + ")");
+  check(ledger.kernels == 1 && ledger.pending == 1 && named,
+        "launched " + std::to_string(ledger.launched) + " = " + std::to_string(ledger.kernels) + " recorded + " +
+            std::to_string(ledger.pending) + " pending (" + (named ? ledger.pending_names[0].first : "not named") + ")");
   CUDA_OK(cudaFreeHost(go));
 }
 
@@ -181,7 +248,8 @@ void graphs(bool whole) {
   const auto result = disableProfiler();
   size_t work = 0;
   for (const KinetoEvent& event : result->events()) {
-    work += event.deviceType() == DeviceType::CUDA && static_cast<libkineto::ActivityType>(event.activityType()) == libkineto::ActivityType::CONCURRENT_KERNEL;
+    work += event.deviceType() == DeviceType::CUDA &&
+            static_cast<libkineto::ActivityType>(event.activityType()) == libkineto::ActivityType::CONCURRENT_KERNEL;
   }
   check(work == (whole ? 5u : 20u), (whole ? std::string("whole graphs: ") : std::string("nodes of graphs: ")) + std::to_string(work));
   CUDA_OK(cudaGraphExecDestroy(instance));
@@ -231,6 +299,7 @@ int main(int argc, char** argv) {
   if (wanted("nodes")) graphs(false);
   if (wanted("graphs")) graphs(true);
   if (wanted("load")) underLoad(rounds);
+  if (wanted("kept_out")) keptOut();
   std::printf("%s sessions\n", failures == 0 ? "ok" : "FAILED");
   return failures == 0 ? 0 : kFailed;
 }
