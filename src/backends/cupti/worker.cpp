@@ -1,8 +1,5 @@
 #include "backends/cupti/worker.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -11,6 +8,7 @@
 
 #include "backends/cupti/doorbell.h"
 #include "backends/cupti/process_hooks.h"
+#include "base/quiet_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -45,21 +43,12 @@ Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output,
 
 Status Worker::start() {
   watchExit();
-  // The thread takes no signals: they are the program's. It gets the mask of whoever starts it.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Status status;
   try {
-    std::thread thread([self = shared_from_this()] { self->run(); });
-    pthread_setname_np(thread.native_handle(), "xsp-cupti");
-    thread.detach();
+    base::startQuietThread("xsp-cupti", [self = shared_from_this()] { self->run(); }).detach();
   } catch (const std::system_error& error) {
-    status = {StatusCode::io_error, std::string("no thread for reading device records: ") + error.what()};
+    return {StatusCode::io_error, std::string("no thread for reading device records: ") + error.what()};
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  return {};
 }
 
 void Worker::run() {
