@@ -2,6 +2,7 @@
 
 #include <xsigma/profiler/capture.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <ctime>
@@ -15,6 +16,7 @@ using namespace xsigma::profiler;
 
 constexpr size_t kThreadsShown = 20;
 constexpr size_t kDamagesShown = 10;
+constexpr size_t kPendingShown = 10;
 
 std::string bytesText(uint64_t bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -91,6 +93,11 @@ void printDevice(const DeviceLedger& device) {
   std::printf("  device: %" PRIu64 " kernels launched = %" PRIu64 " recorded + %" PRIu64 " pending + %" PRIu64 " dropped; %" PRIu64 " copies and fills, %" PRIu64
               " calls\n",
               device.launched, device.kernels, device.pending, device.dropped, device.copies, device.calls);
+  for (size_t i = 0; i < std::min(kPendingShown, device.pending_names.size()); ++i) {
+    const auto& [name, count] = device.pending_names[i];
+    std::printf("  pending: %" PRIu64 " of %s\n", count, name.empty() ? "a kernel without a name" : name.c_str());
+  }
+  if (device.pending_names.size() > kPendingShown) std::printf("  … and %zu kernels more\n", device.pending_names.size() - kPendingShown);
   for (size_t i = 0; i < kDeviceLossCauses; ++i) {
     if (device.causes[i] != 0) std::printf("  %" PRIu64 " device records were dropped: %s\n", device.causes[i], toString(static_cast<DeviceLossCause>(i)));
   }

@@ -1,50 +1,54 @@
 #include "base/behind.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
+#include <cstdint>
 #include <cstdlib>
-#include <system_error>
-#include <thread>
+#include <exception>
+
+#include "base/quiet_thread.h"
 
 namespace xsigma::profiler::base {
 namespace {
 
 constexpr std::chrono::seconds kMostAtExit{5};
 
-// How many run, and in which process: a forked child has none of its parent's.
-constinit std::atomic<unsigned> running{0};
-constinit std::atomic<pid_t> running_in{0};
+// How many run, in the lower half, and in which process, in the upper: a forked child has none of its parent's.
+constinit std::atomic<uint64_t> running{0};
+constinit std::atomic<bool> waits_at_exit{false};
+
+uint64_t noneOfThisProcess() noexcept { return static_cast<uint64_t>(getpid()) << 32; }
+
+void countOne() noexcept {
+  const uint64_t none = noneOfThisProcess();
+  uint64_t before = running.load();
+  while (!running.compare_exchange_weak(before, (before >> 32 == none >> 32 ? before : none) + 1)) {
+  }
+}
 
 void waitAtExit() {
-  if (running_in.load() != getpid()) return;
+  const uint64_t none = noneOfThisProcess();
   const auto end = std::chrono::steady_clock::now() + kMostAtExit;
-  while (running.load() != 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (uint64_t now = running.load(); now >> 32 == none >> 32 && now != none; now = running.load()) {
+    if (std::chrono::steady_clock::now() >= end) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace
 
 void runBehind(std::function<void()> work) {
-  static const int registered = std::atexit(waitAtExit);
-  static_cast<void>(registered);
-  if (running_in.exchange(getpid()) != getpid()) running.store(0);
-  ++running;
+  if (!waits_at_exit.exchange(true)) std::atexit(waitAtExit);
+  countOne();
   const auto run = [work = std::move(work)] {
     work();
-    --running;
+    running.fetch_sub(1);
   };
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
   try {
-    std::thread(run).detach();
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  } catch (const std::system_error&) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    startQuietThread("xsp-behind", run).detach();
+  } catch (const std::exception&) {
     run();
   }
 }

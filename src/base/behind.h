@@ -5,7 +5,7 @@
 
 namespace xsigma::profiler::base {
 
-// Runs `work` once, on a thread that takes no signals; where no thread can be had, at once and here. A program that ends waits for it, at most five
+// Runs `work` once, on a thread that takes no signals; where no thread can be had, at once and here. It must not throw. A program that ends waits for it, at most five
 // seconds. In a forked child it never ran.
 void runBehind(std::function<void()> work);
 

@@ -1,8 +1,6 @@
 #include "base/ordered_work.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -11,6 +9,8 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/quiet_thread.h"
 
 namespace xsigma::profiler::base {
 
@@ -33,16 +33,13 @@ void runOnWorkers(unsigned workers, const std::function<void(unsigned)>& body) {
     }
   };
   std::vector<std::thread> threads;
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
+    for (unsigned worker = 1; worker < workers; ++worker) {
+      threads.push_back(startQuietThread("xsp-work", [&guarded, worker] { guarded(worker); }));
+    }
   } catch (const std::system_error&) {
     // no more threads to be had: those that there are do the work
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   guarded(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

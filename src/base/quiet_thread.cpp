@@ -1,31 +1,37 @@
 #include "base/quiet_thread.h"
 
 #include <pthread.h>
+#include <signal.h>
 
-#include <csignal>
-#include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace xsigma::profiler::base {
+namespace {
 
-Status startQuietThread(const char* name, std::function<void()> work) {
-  // A thread has the mask of whoever starts it.
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  Status status;
-  try {
-    std::thread thread(std::move(work));
-    pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
-  } catch (const std::system_error& error) {
-    status = {StatusCode::io_error, std::string("the system gives no thread: ") + error.what()};
+// A thread begins with the mask of the one that starts it: one that took signals first, and then no more, could get one in between.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+std::thread startQuietThread(const char* name, std::function<void()> work) {
+  const SignalsBlocked blocked;
+  return std::thread([name, work = std::move(work)] {
+    pthread_setname_np(pthread_self(), name);
+    work();
+  });
 }
 
 }  // namespace xsigma::profiler::base

@@ -1,13 +1,13 @@
-// Threads of ours in somebody else's program: they take no signals, which are the program's, and have a name that debuggers show.
+// A thread of ours in somebody else's program.
 #pragma once
 
 #include <functional>
-
-#include "xsigma/profiler/status.h"
+#include <thread>
 
 namespace xsigma::profiler::base {
 
-// Runs `work` on a thread that nobody waits for. `name`: 15 characters at most. An error: the system gave no thread, and `work` has not run.
-Status startQuietThread(const char* name, std::function<void()> work);
+// Runs `work` on a thread that takes no signals: they are the program's. The name, of at most 15 characters, is what debuggers and top show.
+// Throws std::system_error where the system gives no thread.
+std::thread startQuietThread(const char* name, std::function<void()> work);
 
 }  // namespace xsigma::profiler::base

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "capture/sink.h"
 #include "capture/writer.h"
@@ -12,7 +13,7 @@
 
 namespace xsigma::profiler::collect {
 
-// One thread at a time, as BackendOutput says. It writes past the program's threads: no gate, no slot, and no end when they are stopped.
+// Any thread may call it. It writes past the program's threads: no gate, no slot, and no end when they are stopped.
 class DeviceOutput final : public BackendOutput {
  public:
   DeviceOutput(std::shared_ptr<capture::Sink> sink, std::string_view backend);
@@ -24,14 +25,19 @@ class DeviceOutput final : public BackendOutput {
   void row(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept override;
   void property(std::string_view key, std::string_view json) noexcept override;
 
-  // No activity is taken any more. After it nobody may call the others.
-  void close() noexcept { writer_.detach(); }
+  // The device is watched: the capture says so even if nothing is ever put.
+  void open() noexcept;
+  // Nothing is taken any more: a backend that is still at it calls without effect.
+  void close() noexcept;
 
  private:
+  bool mayWrite() noexcept;
   uint64_t now() const noexcept;
 
-  std::shared_ptr<capture::Sink> sink_;
-  capture::Writer writer_;
+  std::mutex mutex_;
+  std::shared_ptr<capture::Sink> sink_;  // null once it is closed
+  const std::string backend_;
+  capture::Writer writer_;  // attached by the first who needs it
   std::unordered_map<std::string, uint32_t> texts_;
   std::string device_properties_;
 };

@@ -114,6 +114,8 @@ Expected<std::unique_ptr<LiveCapture>> LiveCapture::start(const CaptureOptions& 
   return live;
 }
 
+bool LiveCapture::isForked() const noexcept { return getpid() != process_id_; }
+
 LiveCapture::~LiveCapture() {
   if (!stopped_) stop();
 }
@@ -131,10 +133,25 @@ std::shared_ptr<DeviceOutput> LiveCapture::openDevices(std::string_view backend)
   return devices_.emplace_back(std::make_shared<DeviceOutput>(sink_, backend));
 }
 
+void LiveCapture::dropDevices(const std::shared_ptr<DeviceOutput>& output) noexcept {
+  output->close();
+  const std::lock_guard guard(mutex_);
+  devices_.erase(std::remove(devices_.begin(), devices_.end(), output), devices_.end());
+}
+
+// In a forked child the capture is the parent's, and not ours to touch; a thread that is not there may have held the lock.
+Capture LiveCapture::finishedByParent() const {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  return guard.owns_lock() ? finished_ : Capture();
+}
+
 Capture LiveCapture::stop(std::function<void()> drain) {
+  if (isForked()) {
+    stopped_.store(true);
+    return finishedByParent();
+  }
   const std::lock_guard guard(mutex_);
   if (stopped_.exchange(true)) return finished_;
-  if (getpid() != process_id_) return finished_;  // the parent's; not ours to touch
   stopThreads();
   if (!devices_.empty()) {
     finished_ = finishBehind(std::move(drain));
@@ -209,9 +226,10 @@ void LiveCapture::setCollecting(bool on) noexcept {
 }
 
 void LiveCapture::addProperty(std::string_view key, std::string_view json) noexcept {
+  if (isForked()) return;
   const ControlSection section;  // a scope in a signal handler must not wait for the lock that this thread holds
   const std::lock_guard guard(mutex_);
-  if (sink_ != nullptr && getpid() == process_id_) sink_->addProperty(key, json);
+  if (sink_ != nullptr) sink_->addProperty(key, json);
 }
 
 bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
@@ -226,8 +244,9 @@ bool LiveCapture::attached(ThreadSlot& slot, capture::Writer& writer) noexcept {
 }
 
 Capture LiveCapture::snapshot() const {
+  if (isForked()) return finishedByParent();
   const std::lock_guard guard(mutex_);
-  if (stopped_ || getpid() != process_id_) return finished_;
+  if (stopped_) return finished_;
   std::vector<char> bytes(capture::kPageBytes);
   capture::memoryImage(sink_, sink_->image(), bytes.size())->read(0, bytes.data(), bytes.size());
   capture::Damages ignored;

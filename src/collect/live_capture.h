@@ -44,6 +44,8 @@ class LiveCapture {
   Capture snapshot() const;
   // Where a backend puts its records, until drain has returned. Before stop().
   std::shared_ptr<DeviceOutput> openDevices(std::string_view backend);
+  // The backend could not be started after all: it puts nothing any more.
+  void dropDevices(const std::shared_ptr<DeviceOutput>& output) noexcept;
 
   // The calling thread takes part from now on, or no longer. Only with joined_only.
   void join() noexcept;
@@ -62,11 +64,13 @@ class LiveCapture {
 
  private:
   LiveCapture() = default;
+  bool isForked() const noexcept;
+  Capture finishedByParent() const;
   void stopThreads();
   Capture finishBehind(std::function<void()> drain);
   bool attached(instrument::ThreadSlot& slot, capture::Writer& writer) noexcept;
 
-  mutable std::mutex mutex_;  // of the two below
+  mutable std::mutex mutex_;  // of the three below
   std::shared_ptr<capture::Sink> sink_;
   Capture finished_;
   std::vector<std::shared_ptr<DeviceOutput>> devices_;

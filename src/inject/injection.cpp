@@ -7,14 +7,14 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <thread>
+#include <system_error>
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "inject/capture_path.h"
 #include "inject/voice.h"
 #include "session/profiler_session.h"
@@ -72,12 +72,8 @@ void waitFor(sem_t& semaphore) noexcept {
 
 // Ends the session when it is asked to. A thread of its own, so that whoever asks may be a signal handler, and need not wait for ever.
 void startCloser(Injected& own) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread([&own] {
+    base::startQuietThread("xsp-closer", [&own] {
       waitFor(own.asked);
       end(own);
       sem_post(&own.ended);
@@ -85,7 +81,6 @@ void startCloser(Injected& own) {
   } catch (const std::system_error& error) {
     base::warn(fmt::format("no thread to be had, so the capture will look as if the program had been killed: {}", error.what()));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void atExit() { finish(kMostAtExit); }

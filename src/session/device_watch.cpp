@@ -6,15 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/ticks.h"
 #include "collect/clock_choice.h"
+#include "session/device_claim.h"
 
 namespace xsigma::profiler::session {
 
@@ -30,40 +32,6 @@ using Device = profiler::ActivityType;
 uint64_t ticksOfCounter() noexcept { return base::readTicks(); }
 uint64_t ticksOfClock() noexcept { return static_cast<uint64_t>(base::monotonicNs()); }
 
-// Who watches devices in this process: one session at a time.
-struct Ownership {
-  std::mutex mutex;
-  std::condition_variable changed;
-  int process_id = 0;  // 0 = nobody
-  bool draining = false;
-
-  Status take() {
-    std::unique_lock lock(mutex);
-    if (process_id == getpid() && draining) changed.wait_for(lock, kDrainDeadline, [this] { return process_id == 0; });
-    if (process_id == getpid()) {
-      return {StatusCode::busy,
-              "another session of this process watches the device; one at a time can. Stop that one first, or leave the device out of the "
-              "activities"};
-    }
-    process_id = getpid();
-    draining = false;
-    return {};
-  }
-  void markDraining() {
-    const std::lock_guard lock(mutex);
-    draining = true;
-  }
-  void giveBack() {
-    const std::lock_guard lock(mutex);
-    process_id = 0;
-    changed.notify_all();
-  }
-};
-Ownership& ownership() {
-  static Ownership& one = *new Ownership;  // never destroyed: a session may outlive main
-  return one;
-}
-
 bool isNamed(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     const size_t end = std::min(list.find(','), list.size());
@@ -71,6 +39,19 @@ bool isNamed(std::string_view list, std::string_view name) {
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return false;
+}
+
+// Backends may be anybody's: what they throw is an error like those that they return.
+template <typename Call>
+auto guarded(const Backend& backend, Call call) -> decltype(call()) {
+  std::string thrown = "something that is no std::exception";
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+  }
+  return Status(StatusCode::unsupported, fmt::format("the backend {} threw: {}", backend.name(), thrown));
 }
 
 // The backend for a device, or why there is none.
@@ -83,7 +64,7 @@ Expected<Backend*> choose(Device device, bool fallback) {
       reasons += fmt::format("{}{}: {}={} leaves it out", reasons.empty() ? "" : "; ", each->name(), kBackendsVariable, named);
       continue;
     }
-    const Status status = each->available();
+    const Status status = guarded(*each, [&] { return each->available(); });
     if (status) return each;
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", each->name(), status.message());
   }
@@ -119,43 +100,78 @@ BackendRequest requestOf(const SessionPlan& plan, bool counter_is_clock) {
 
 }  // namespace
 
-struct DeviceWatch::Runs {
-  ~Runs() { drain(); }
+// The runs of a session, and the claim that they have. In a forked child they are neither called nor destroyed: backends have threads that are not there,
+// and locks that those may have held.
+class DeviceWatch::Runs {
+ public:
+  static std::shared_ptr<Runs> make() {
+    return {new Runs, [](Runs* runs) {
+              if (!runs->isForked()) {
+                delete runs;
+              } else {
+                runs->inherited_before_ = inherited.exchange(runs);
+              }
+            }};
+  }
 
+  // One for all of them.
+  Status claim() {
+    if (claim_.holds()) return {};
+    Expected<DeviceClaim> taken = DeviceClaim::take();
+    if (taken) claim_ = std::move(*taken);
+    return taken.status();
+  }
   void add(std::unique_ptr<BackendRun> run) {
-    const std::lock_guard lock(mutex);
-    all.push_back(std::move(run));
+    const std::lock_guard lock(mutex_);
+    all_.push_back(std::move(run));
   }
   bool empty() { return now().empty(); }
-  // Vendors are never called under our lock.
-  std::vector<std::shared_ptr<BackendRun>> now() {
-    const std::lock_guard lock(mutex);
-    return all;
-  }
   void setCollecting(bool on) {
+    if (stopped_.load() || isForked()) return;
     for (const std::shared_ptr<BackendRun>& run : now()) run->setCollecting(on);
   }
   void stop() {
-    if (stopped.exchange(true)) return;
-    ownership().markDraining();
+    if (isForked() || stopped_.exchange(true)) return;
+    {
+      const std::lock_guard lock(mutex_);
+      claim_.willEndSoon();
+    }
     for (const std::shared_ptr<BackendRun>& run : now()) run->stop();
   }
   void drain() {
-    if (empty()) return;
+    if (isForked()) return;
     stop();
     for (const std::shared_ptr<BackendRun>& run : now()) run->drain(Clock::now() + kDrainDeadline);
+    std::vector<std::shared_ptr<BackendRun>> ended;
     {
-      const std::lock_guard lock(mutex);
-      all.clear();
+      const std::lock_guard lock(mutex_);
+      ended.swap(all_);
     }
-    ownership().giveBack();
+    ended.clear();
+    const std::lock_guard lock(mutex_);
+    claim_.giveBack();
   }
 
  private:
-  std::mutex mutex;
-  std::vector<std::shared_ptr<BackendRun>> all;
-  std::atomic<bool> stopped{false};
+  static constinit std::atomic<Runs*> inherited;  // of a parent; kept where leak checkers see them
+
+  Runs() = default;
+  ~Runs() { drain(); }
+  bool isForked() const noexcept { return getpid() != process_id_; }
+  // Vendors are never called under our lock.
+  std::vector<std::shared_ptr<BackendRun>> now() {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+  const pid_t process_id_ = getpid();
+  DeviceClaim claim_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<BackendRun>> all_;
+  std::atomic<bool> stopped_{false};
+  Runs* inherited_before_ = nullptr;
 };
+constinit std::atomic<DeviceWatch::Runs*> DeviceWatch::Runs::inherited{nullptr};
 
 size_t DeviceWatch::bufferBytes(const SessionPlan& plan) {
   constexpr size_t kMost = size_t{64} << 20;
@@ -169,52 +185,53 @@ Status DeviceWatch::prepare(const SessionPlan& plan, bool counter_is_clock) {
   for (const Device device : devicesOf(plan)) {
     const Expected<Backend*> backend = choose(device, wantsFallback(plan));
     if (!backend) continue;  // start() says so
-    if (Status status = (*backend)->prepare(requestOf(plan, counter_is_clock)); !status) return status;
+    const Status status = guarded(**backend, [&] { return (*backend)->prepare(requestOf(plan, counter_is_clock)); });
+    if (!status) return status;
   }
   return {};
 }
 
-Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& plan, collect::LiveCapture& live) {
+Status DeviceWatch::watch(Backend& backend, BackendRequest request, bool between_marks, const std::shared_ptr<Runs>& runs,
+                          const std::shared_ptr<collect::LiveCapture>& live) {
+  if (between_marks) {
+    request.marked = [held = std::weak_ptr(live), watched = std::weak_ptr(runs)](bool on) {
+      const std::shared_ptr<Runs> running = watched.lock();
+      const std::shared_ptr<collect::LiveCapture> recording = held.lock();
+      if (running == nullptr || recording == nullptr) return;
+      recording->setCollecting(on);
+      running->setCollecting(on);
+    };
+  }
+  const std::shared_ptr<collect::DeviceOutput> output = live->openDevices(backend.name());
+  Expected<std::unique_ptr<BackendRun>> run = guarded(backend, [&] { return backend.start(request, output); });
+  if (!run) {
+    live->dropDevices(output);
+    return run.status();
+  }
+  output->open();
+  if (between_marks) (*run)->setCollecting(false);
+  runs->add(std::move(*run));
+  return {};
+}
+
+Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& plan, const std::shared_ptr<collect::LiveCapture>& live) {
   const std::vector<Device> devices = devicesOf(plan);
   if (devices.empty()) return std::unique_ptr<DeviceWatch>();
   const Expected<bool> counter_is_clock = collect::ticksAreClock();
   if (!counter_is_clock) return counter_is_clock.status();
   // Nothing else is recorded, or what cannot be done without was asked for.
   const bool must = plan.activities.count(Device::CPU) == 0 || !plan.config.experimental_config.profiler_metrics.empty();
-  auto runs = std::make_shared<Runs>();
+  const std::shared_ptr<Runs> runs = Runs::make();
   std::string report;
-  bool owned = false;
   for (const Device device : devices) {
     Expected<Backend*> backend = choose(device, wantsFallback(plan));
-    Status status = backend.status();
-    if (backend && !owned) {
-      if (status = ownership().take(); !status) return status;
-      owned = true;
+    if (backend) {
+      if (Status status = runs->claim(); !status) return status;
     }
     const Clock::time_point begun = Clock::now();
-    if (backend) {
-      BackendRequest request = requestOf(plan, *counter_is_clock);
-      if (plan.between_marks) {
-        request.marked = [&live, watched = std::weak_ptr<Runs>(runs)](bool on) {
-          const std::shared_ptr<Runs> running = watched.lock();
-          if (running == nullptr) return;
-          live.setCollecting(on);
-          running->setCollecting(on);
-        };
-      }
-      Expected<std::unique_ptr<BackendRun>> run = (*backend)->start(request, live.openDevices((*backend)->name()));
-      if (run) {
-        if (plan.between_marks) (*run)->setCollecting(false);
-        runs->add(std::move(*run));
-      } else {
-        status = run.status();
-      }
-    }
+    const Status status = backend ? watch(**backend, requestOf(plan, *counter_is_clock), plan.between_marks, runs, live) : backend.status();
     if (!status) {
-      if (must) {
-        if (owned && runs->empty()) ownership().giveBack();
-        return Status(status.code(), fmt::format("{} cannot be recorded: {}", actToString(device), status.message()));
-      }
+      if (must) return Status(status.code(), fmt::format("{} cannot be recorded: {}", actToString(device), status.message()));
       base::warn(fmt::format("{} is not recorded: {}", actToString(device), status.message()));
     }
     const auto ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
@@ -222,11 +239,10 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
                           status.ok() ? fmt::format("\"backend\": {}, \"start_ms\": {:.3f}", base::quoted((*backend)->name()), ms)
                                       : fmt::format("\"why\": {}", base::quoted(status.message())));
   }
-  live.addProperty("xsigmaDevices", "{" + report + "}");
-  if (plan.between_marks) live.setCollecting(false);
-  if (!runs->empty()) return std::unique_ptr<DeviceWatch>(new DeviceWatch(std::move(runs)));
-  if (owned) ownership().giveBack();
-  return std::unique_ptr<DeviceWatch>();
+  live->addProperty("xsigmaDevices", "{" + report + "}");
+  if (plan.between_marks) live->setCollecting(false);
+  if (runs->empty()) return std::unique_ptr<DeviceWatch>();
+  return std::unique_ptr<DeviceWatch>(new DeviceWatch(runs));
 }
 
 DeviceWatch::~DeviceWatch() = default;

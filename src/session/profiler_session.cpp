@@ -71,7 +71,7 @@ Expected<std::shared_ptr<ProfilerSession>> ProfilerSession::start(SessionPlan pl
   if (!live) return live.status();
   session->live_ = std::move(*live);
   addConfigProperties(*session->live_, config);
-  Expected<std::unique_ptr<DeviceWatch>> devices = DeviceWatch::start(session->plan_, *session->live_);
+  Expected<std::unique_ptr<DeviceWatch>> devices = DeviceWatch::start(session->plan_, session->live_);
   if (!devices) {
     session->live_->stop();
     return devices.status();

@@ -52,7 +52,7 @@ class ProfilerSession {
   explicit ProfilerSession(SessionPlan plan) : plan_(std::move(plan)) {}
 
   SessionPlan plan_;
-  std::unique_ptr<collect::LiveCapture> live_;
+  std::shared_ptr<collect::LiveCapture> live_;
   std::unique_ptr<DeviceWatch> devices_;  // null: none is watched
   std::atomic<uint64_t> steps_{0};
 };

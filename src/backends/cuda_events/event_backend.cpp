@@ -1,12 +1,8 @@
 // Times every recorded scope by an event of the device at its begin and one at its end: device time where the vendor's profiling library cannot be used. Two
 // events a scope cost microseconds, and they tell how long the stream took from one to the other, not which kernels ran.
-#include <unistd.h>
-
-#include <signal.h>
-
 #include <new>
-#include <thread>
 
+#include "base/quiet_thread.h"
 #include "driver_stubs.h"
 #include "timing.h"
 
@@ -30,15 +26,23 @@ struct OpenRange final : ObserverContext {
 };
 static_assert(sizeof(OpenRange) <= sizeof(Range::open_bytes));
 
+// The run of this process, if there is one. A forked child inherits its parent's, which nobody ends there: it then costs no more.
+Timing* watchingHere() noexcept {
+  Timing* timing = watching.load(std::memory_order_acquire);
+  if (timing == nullptr || timing->isOfThisProcess()) return timing;
+  if (watching.compare_exchange_strong(timing, nullptr)) timing->endCallbacks();
+  return nullptr;
+}
+
 std::unique_ptr<ObserverContext> onBegin(const RecordFunction&) {
-  Timing* const timing = watching.load(std::memory_order_acquire);
+  Timing* const timing = watchingHere();
   Range* const range = timing != nullptr ? timing->begin() : nullptr;
   if (range == nullptr) return nullptr;
   return std::unique_ptr<ObserverContext>(::new (static_cast<void*>(range->open_bytes)) OpenRange(*range));
 }
 
 void onEnd(const RecordFunction& function, ObserverContext* context) {
-  Timing* const timing = watching.load(std::memory_order_acquire);
+  Timing* const timing = watchingHere();
   if (timing != nullptr && context != nullptr) timing->end(static_cast<OpenRange*>(context)->range, function);
 }
 
@@ -46,38 +50,34 @@ class EventRun final : public BackendRun {
  public:
   EventRun(const ProfilerStubs& stubs, const BackendRequest& request, std::shared_ptr<BackendOutput> output)
       : timing_(std::make_shared<Timing>(stubs, request, std::move(output))) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    // What may wait for the device is done there: a device that hangs must not hang the session.
+    base::startQuietThread("xsp-cuda-events", [timing = timing_] { timing->work(); }).detach();
+    watching.store(timing_.get(), std::memory_order_release);
     try {
-      std::thread([timing = timing_] { timing->work(); }).detach();  // a device that hangs must not hang the session
+      timing_->beginCallbacks(RecordFunctionCallback(onBegin, onEnd));
     } catch (...) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      stop();
+      timing_->drain(std::chrono::steady_clock::now());
       throw;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    watching.store(timing_.get(), std::memory_order_release);
-    handle_ = addGlobalCallback(RecordFunctionCallback(onBegin, onEnd));
   }
   ~EventRun() override { drain(std::chrono::steady_clock::now()); }
 
   void setCollecting(bool on) noexcept override { timing_->setCollecting(on); }
 
-  void stop() noexcept override { watching.store(nullptr, std::memory_order_release); }
+  void stop() noexcept override {
+    Timing* own = timing_.get();
+    watching.compare_exchange_strong(own, nullptr);
+    timing_->endCallbacks();
+  }
 
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override {
     stop();
-    if (getpid() != process_id_) return true;  // the parent's thread does it
-    if (handle_ != INVALID_CALLBACK_HANDLE)
-      removeCallback(std::exchange(handle_, INVALID_CALLBACK_HANDLE));  // waits for threads that are inside
-    return timing_->drain(deadline);
+    return !timing_->isOfThisProcess() || timing_->drain(deadline);  // in a forked child there is no worker: the parent's does it
   }
 
  private:
-  const pid_t process_id_ = getpid();
   std::shared_ptr<Timing> timing_;
-  CallbackHandle handle_ = INVALID_CALLBACK_HANDLE;
 };
 
 class EventBackend final : public Backend {
@@ -97,7 +97,7 @@ class EventBackend final : public Backend {
   }
   Expected<std::unique_ptr<BackendRun>> start(const BackendRequest& request, std::shared_ptr<BackendOutput> output) override {
     if (Status status = prepare(request); !status) return status;
-    if (watching.load(std::memory_order_acquire) != nullptr) {
+    if (watchingHere() != nullptr) {
       return Status(StatusCode::busy, "scopes are being timed by CUDA events for another session already. Stop that one first");
     }
     try {

@@ -34,8 +34,17 @@ Timing::Timing(const ProfilerStubs& stubs, const BackendRequest& request, std::s
       rate_(request.host_ticks),
       output_(std::move(output)) {}
 
+bool Timing::isOfThisProcess() const noexcept { return getpid() == process_id_; }
+
+void Timing::beginCallbacks(RecordFunctionCallback callback) { callback_.store(addGlobalCallback(std::move(callback))); }
+
+void Timing::endCallbacks() noexcept {
+  if (callbacks_ended_.exchange(true)) return;
+  if (const CallbackHandle callback = callback_.load(); callback != INVALID_CALLBACK_HANDLE) disableCallback(callback);
+}
+
 Range* Timing::begin() noexcept {
-  if (!collecting_.load(std::memory_order_relaxed) || getpid() != process_id_) return nullptr;
+  if (!collecting_.load(std::memory_order_relaxed)) return nullptr;
   RangePool& pool = RangePool::instance();
   Range* const range = pool.take();
   if (range == nullptr) {
@@ -66,7 +75,7 @@ Range* Timing::begin() noexcept {
 
 void Timing::end(Range& range, const RecordFunction& function) noexcept {
   range.scope_ticks = function.beginTicks();
-  if (range.run != number_ || range.scope_ticks == 0 || getpid() != process_id_) return;
+  if (range.run != number_ || range.scope_ticks == 0) return;
   int device = -1;
   try {
     range.ended_ticks = host_ticks_();
@@ -158,6 +167,8 @@ void Timing::work() noexcept {
       const std::lock_guard lock(mutex_);
       last = draining_;  // asked before the list is taken: what ended before the drain is in it
     }
+    // A thread may be inside for as long as the device's library keeps it there, which is not for drain() to wait for.
+    if (last && callback_.load() != INVALID_CALLBACK_HANDLE) removeCallback(callback_.exchange(INVALID_CALLBACK_HANDLE));
     for (uint32_t place = ended_.takeAll(); place != 0;) {
       Range& range = pool.at(place);
       place = range.next;

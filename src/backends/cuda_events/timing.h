@@ -25,10 +25,16 @@ class Timing {
   Range* begin() noexcept;
   void end(Range& range, const RecordFunction& function) noexcept;
 
+  // Whose begin() and end() are called from now on, or no longer; those that are inside may still be.
+  void beginCallbacks(RecordFunctionCallback callback);
+  void endCallbacks() noexcept;
+  // False in a forked child: neither the worker nor the device is there.
+  bool isOfThisProcess() const noexcept;
+
   void setCollecting(bool on) noexcept { collecting_.store(on, std::memory_order_relaxed); }
   // The worker's whole life.
   void work() noexcept;
-  // No range ends any more: waits until the worker has put all. Nothing is put after it has returned.
+  // After endCallbacks(): waits until nobody is inside a callback and the worker has put all. Nothing is put after it has returned.
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept;
 
  private:
@@ -42,6 +48,8 @@ class Timing {
   uint64_t (*const host_ticks_)() noexcept;
   const int process_id_;
   const uint64_t number_;
+  std::atomic<CallbackHandle> callback_{INVALID_CALLBACK_HANDLE};
+  std::atomic<bool> callbacks_ended_{false};
   std::atomic<bool> collecting_{true};
   std::atomic<uint64_t> no_range_{0};  // scopes that found the pool empty
   std::atomic<uint64_t> refused_{0};   // events that could not be recorded

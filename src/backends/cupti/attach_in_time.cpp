@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/driver_init.h"
-#include "base/quiet_thread.h"
+#include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
 
 struct Attempt {
   std::mutex mutex;
-  std::condition_variable over;
   std::optional<Expected<std::unique_ptr<Attachment>>> result;
   bool given_up = false;
 };
@@ -26,21 +24,19 @@ Expected<std::unique_ptr<Attachment>> attachInTime(const CuptiLibrary& cupti, co
   // The driver is being initialised by this very thread: nobody else is inside, and another thread would wait for it.
   if (base::insideDriverInit()) return Attachment::attach(cupti, request);
   const auto attempt = std::make_shared<Attempt>();
-  const Status started = base::startQuietThread("xsp-attach", [attempt, &cupti, request, held = std::move(held)] {
+  base::endsWithin(kMostAttaching, "xsp-attach", [attempt, &cupti, request, held = std::move(held)] {
     Expected<std::unique_ptr<Attachment>> result = Attachment::attach(cupti, request);
     {
       const std::lock_guard<std::mutex> lock(attempt->mutex);
       if (!attempt->given_up) {
         attempt->result = std::move(result);
-        attempt->over.notify_all();
         return;
       }
     }
     if (result) (*result)->detach();
   });
-  if (!started) return started;
-  std::unique_lock<std::mutex> lock(attempt->mutex);
-  if (attempt->over.wait_for(lock, kMostAttaching, [&] { return attempt->result.has_value(); })) return *std::move(attempt->result);
+  const std::lock_guard<std::mutex> lock(attempt->mutex);
+  if (attempt->result.has_value()) return *std::move(attempt->result);
   attempt->given_up = true;
   return Status(StatusCode::busy,
                 fmt::format("the driver did not let CUPTI in within {} s: threads of this program call CUDA without a pause. Call "

@@ -26,6 +26,9 @@ constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kMarkCallbacks[] = {
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000}};
 
+// What the rows of devices are named by.
+bool isDescribed(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM; }
+
 // Whether CUPTI is taken out of the process again. Before 12.6 it was not safe beside a program that goes on calling CUDA.
 bool shouldFinalize(const CuptiLibrary& cupti) {
   if (cupti.finalize == nullptr) return false;
@@ -80,11 +83,6 @@ Attachment::~Attachment() { letGo(); }
 
 CUptiResult Attachment::enableOne(CUpti_ActivityKind kind) {
   switch (kind) {
-    // Of what was there before, too.
-    case CUPTI_ACTIVITY_KIND_CONTEXT:
-    case CUPTI_ACTIVITY_KIND_STREAM:
-      if (cupti_.enable_and_dump != nullptr && cupti_.enable_and_dump(kind) == CUPTI_SUCCESS) return CUPTI_SUCCESS;
-      return cupti_.enable(kind);
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
       if (cupti_.enable_event_timestamps != nullptr) cupti_.enable_event_timestamps(1);
       return cupti_.enable(kind);
@@ -103,11 +101,12 @@ Status Attachment::enable() {
   callbacks_wanted_.store(true, std::memory_order_relaxed);
   enableCallbacks(1);
   for (const WantedKind& wanted : kinds_) {
+    if (isDescribed(wanted.kind)) continue;
     const CUptiResult result = enableOne(wanted.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (wanted.needed) {
       disable();
-      disableCallbacks();
+      disableRest();
       return {StatusCode::unsupported,
               fmt::format("CUPTI ({}) does not record {}: {}", cupti_.file.path(), wanted.name, cupti_.errorText(result))};
     }
@@ -118,8 +117,23 @@ Status Attachment::enable() {
 
 void Attachment::disable() noexcept {
   for (const WantedKind& wanted : kinds_) {
+    if (isDescribed(wanted.kind)) continue;
     cupti_.disable(wanted.kind);
     if (wanted.kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && cupti_.enable_event_timestamps != nullptr) cupti_.enable_event_timestamps(0);
+  }
+}
+
+void Attachment::describe() noexcept {
+  for (const WantedKind& wanted : kinds_) {
+    if (!isDescribed(wanted.kind) || described_.load(std::memory_order_acquire) == kNoMore) continue;
+    if (cupti_.enable_and_dump == nullptr || cupti_.enable_and_dump(wanted.kind) != CUPTI_SUCCESS) cupti_.enable(wanted.kind);
+  }
+  if (described_.exchange(kYes, std::memory_order_acq_rel) == kNoMore) disableDescribed();
+}
+
+void Attachment::disableDescribed() noexcept {
+  for (const WantedKind& wanted : kinds_) {
+    if (isDescribed(wanted.kind)) cupti_.disable(wanted.kind);
   }
 }
 
@@ -140,9 +154,10 @@ void Attachment::enableCallbacks(uint32_t on) noexcept {
   }
 }
 
-void Attachment::disableCallbacks() noexcept {
+void Attachment::disableRest() noexcept {
   callbacks_wanted_.store(false, std::memory_order_relaxed);
   enableCallbacks(0);
+  if (described_.exchange(kNoMore, std::memory_order_acq_rel) == kYes) disableDescribed();  // otherwise describe() does when it comes back
 }
 
 void Attachment::renewCallbacks() noexcept {

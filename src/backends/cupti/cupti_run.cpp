@@ -12,7 +12,9 @@
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
 #include "backends/cupti/counters/locked_output.h"
+#include "base/driver_init.h"
 #include "base/log.h"
+#include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -27,10 +29,7 @@ class Claim {
     }
     return std::make_shared<Claim>();
   }
-  ~Claim() { giveBack(); }
-  void giveBack() {
-    if (!given_back_.exchange(true)) holder.store(0);
-  }
+  ~Claim() { holder.store(0); }
   // What to say when take() gave none.
   static Status isTaken() {
     if (const int process = holder.load(); process != 0 && process != getpid()) {
@@ -47,10 +46,24 @@ class Claim {
 
  private:
   static constexpr std::chrono::seconds kMostWaiting{2};
-  std::atomic<bool> given_back_{false};
   static std::atomic<int> holder;  // the process that has it; 0 = none
 };
 std::atomic<int> Claim::holder{0};
+
+// What a run has of CUPTI. Whoever calls CUPTI for it has a share, and the last one lets go.
+struct Tenure {
+  Tenure(std::shared_ptr<Claim> of_process, std::shared_ptr<Attachment> to_cupti)
+      : claim(std::move(of_process)), attachment(std::move(to_cupti)) {}
+  ~Tenure() {
+    attachment->detach();
+    BufferPool::ofProcess().release();
+  }
+  Tenure(const Tenure&) = delete;
+  Tenure& operator=(const Tenure&) = delete;
+
+  std::shared_ptr<Claim> claim;
+  std::shared_ptr<Attachment> attachment;
+};
 
 // Hardware counters beside the records. They see the program's launches through the same subscriber.
 class Counting final : public CallbackListener {
@@ -67,6 +80,9 @@ class Counting final : public CallbackListener {
 
 namespace {
 
+// The rows of devices get their names a little later where threads of the program keep CUPTI out.
+constexpr std::chrono::milliseconds kMostDescribing{20};
+
 void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOutput& output) {
   output.property("cupti_version", fmt::format("{}", cupti.version));
   if (const int version = driver.version(); version != 0) output.property("cuda_driver_version", fmt::format("{}", version));
@@ -77,12 +93,13 @@ void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOut
 
 Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti, const CudaDriver& driver, const BackendRequest& request,
                                                       std::shared_ptr<BackendOutput> output) {
-  const std::shared_ptr<Claim> claim = Claim::take();
+  std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
   if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
   Expected<std::unique_ptr<Attachment>> attached = attachInTime(cupti, request, claim);
   if (!attached) return attached.status();
-  const std::shared_ptr<Attachment> attachment = *std::move(attached);
+  const auto tenure = std::make_shared<Tenure>(std::move(claim), *std::move(attached));
+  const std::shared_ptr<Attachment>& attachment = tenure->attachment;
 
   std::shared_ptr<Counting> counting;
   if (!request.metrics.empty()) {
@@ -94,15 +111,11 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
   }
 
   putVersions(cupti, driver, *output);
-  auto decoder = std::make_unique<Decoder>(cupti, &driver, request, *output);
-  const auto worker = std::make_shared<Worker>(
-      cupti, output, std::move(decoder),
-      [attachment, claim] {
-        attachment->detach();
-        BufferPool::ofProcess().release();
-        claim->giveBack();
-      },
-      [attachment] { attachment->renewCallbacks(); });
+  const bool inside_init = base::insideDriverInit();
+  std::function<void()> renew;
+  if (inside_init) renew = [attachment] { attachment->renewCallbacks(); };
+  const auto worker =
+      std::make_shared<Worker>(cupti, output, std::make_unique<Decoder>(cupti, &driver, request, *output), tenure, std::move(renew));
   Status status = attachment->enable();
   if (status && !attachment->refused().empty()) output->property("xsigmaNotRecorded", "{" + attachment->refused() + "}");
   if (status) status = worker->start();
@@ -112,9 +125,13 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
       counting->run().drain(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     }
     attachment->disable();
-    attachment->disableCallbacks();
-    attachment->detach();
+    attachment->disableRest();
     return status;
+  }
+  if (inside_init) {
+    attachment->describe();  // nobody else is inside of the driver
+  } else {
+    base::endsWithin(kMostDescribing, "xsp-describe", [tenure] { tenure->attachment->describe(); });
   }
   return std::unique_ptr<BackendRun>(new CuptiRun(attachment, worker, counting));
 }
@@ -133,7 +150,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   Attachment& attachment = *attached.value();
   if (Status status = attachment.enable(); !status) return status;
   attachment.disable();
-  attachment.disableCallbacks();
+  attachment.disableRest();
   cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   std::vector<BufferPool::Completed> empty;
   pool.takeCompleted(empty);
@@ -174,7 +191,7 @@ void CuptiRun::stop() noexcept {
   stopped_ = true;
   if (counting_ != nullptr) counting_->run().stop();
   attachment_->disable();
-  attachment_->disableCallbacks();
+  attachment_->disableRest();
 }
 
 bool CuptiRun::drain(std::chrono::steady_clock::time_point deadline) noexcept {

@@ -11,8 +11,7 @@
 
 namespace xsigma::profiler::backends::cupti {
 
-// Who may use CUPTI in this process: one run, or a preparation. Given back by whoever is the last to use CUPTI, which may be the worker of a run whose drain
-// has given up.
+// Who may use CUPTI in this process: one run, or a preparation.
 class Claim;
 
 class Counting;
@@ -34,7 +33,7 @@ class CuptiRun final : public BackendRun {
   // A child of a fork has no worker, and a CUDA that it cannot use.
   bool isForked() const noexcept;
 
-  std::shared_ptr<Attachment> attachment_;  // the worker detaches it
+  std::shared_ptr<Attachment> attachment_;  // detached by whoever is the last to use CUPTI: the worker, unless it was refused
   std::shared_ptr<Worker> worker_;
   std::shared_ptr<Counting> counting_;  // hardware counters; null: none were asked for
   std::atomic<bool> collecting_{true};

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "backends/cupti/attachment.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/doorbell.h"
+#include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -34,6 +36,9 @@ constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kDeviceWaits[] = {
 bool isDeviceWait(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
   return std::find(std::begin(kDeviceWaits), std::end(kDeviceWaits), std::pair(domain, id)) != std::end(kDeviceWaits);
 }
+
+// So long the program waits for CUPTI to leave; it takes two milliseconds where nobody else is inside of the driver.
+constexpr std::chrono::milliseconds kMostFinalizing{20};
 
 }  // namespace
 
@@ -70,10 +75,19 @@ void ProcessHooks::finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHand
   for (const auto& [domain, id] : kDeviceWaits) cupti.enable_callback(1, subscriber, domain, id);
 }
 
-// On a thread of the program, at the end of its call.
+// On a thread of the program, at the end of its call. On another one it is done, since it waits for a moment in which no thread is inside of the driver, which
+// may not come for long.
 void ProcessHooks::finalize() noexcept {
   int later = kLater;
   if (!finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) return;
+  try {
+    base::endsWithin(kMostFinalizing, "xsp-finalize", [this] { finalizeNow(); });
+  } catch (const std::bad_alloc&) {
+    finalizing_.store(kLater, std::memory_order_release);
+  }
+}
+
+void ProcessHooks::finalizeNow() noexcept {
   finalized_->unsubscribe(last_subscriber_);
   if (finalized_->finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
   finalizing_.store(kNone, std::memory_order_release);

@@ -28,8 +28,8 @@ class ProcessHooks {
 
   GraphNodes& nodes() { return nodes_; }
 
-  // CUPTI is taken out of the process when a call into CUDA that waited for the whole device has ended: what is under way elsewhere would not bear it, and it
-  // would wait for kernels that run. After disarm().
+  // CUPTI is taken out of the process when a call into CUDA that waited for the whole device has ended: it would wait for kernels that run, and let nobody
+  // launch meanwhile. After disarm().
   void finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber) noexcept;
   // Before CUPTI is used again: what was left for later is not done any more, or is over. False: it is still being done.
   bool settleFinalize() noexcept;
@@ -42,6 +42,7 @@ class ProcessHooks {
   void nodeCreated(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept;
   void marked(bool start, const CUpti_CallbackData& data) noexcept;
   void finalize() noexcept;
+  void finalizeNow() noexcept;
 
   std::atomic<bool> armed_{false};
   std::atomic<uint32_t> inside_{0};  // callbacks that may look at what follows

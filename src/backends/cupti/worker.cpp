@@ -1,8 +1,5 @@
 #include "backends/cupti/worker.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -11,6 +8,7 @@
 
 #include "backends/cupti/doorbell.h"
 #include "backends/cupti/process_hooks.h"
+#include "base/quiet_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -19,7 +17,7 @@ using namespace std::chrono_literals;
 
 // What still runs when a run ends is waited for so long, by asking CUPTI again and again whether it is complete.
 constexpr std::chrono::milliseconds kPatience = 300ms;
-// A run may begin while the driver initialises, which forgets what callbacks it was asked for: so long they are asked for again, so often.
+// A run that begins while the driver initialises, which forgets what callbacks it was asked for: so long they are asked for again, so often.
 constexpr std::chrono::milliseconds kSettling = 1000ms;
 constexpr std::chrono::milliseconds kSettlingPeriod = 2ms;
 
@@ -33,11 +31,11 @@ void watchExit() {
 }  // namespace
 
 Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder,
-               std::function<void()> detach, std::function<void()> renew)
+               std::shared_ptr<void> hold, std::function<void()> renew)
     : cupti_(cupti),
       output_(std::move(output)),
       decoder_(std::move(decoder)),
-      detach_(std::move(detach)),
+      hold_(std::move(hold)),
       renew_(std::move(renew)),
       pool_(BufferPool::ofProcess()) {
   completed_.reserve(BufferPool::kMostBuffers);
@@ -45,27 +43,18 @@ Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output,
 
 Status Worker::start() {
   watchExit();
-  // The thread takes no signals: they are the program's. It gets the mask of whoever starts it.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Status status;
   try {
-    std::thread thread([self = shared_from_this()] { self->run(); });
-    pthread_setname_np(thread.native_handle(), "xsp-cupti");
-    thread.detach();
+    base::startQuietThread("xsp-cupti", [self = shared_from_this()] { self->run(); }).detach();
   } catch (const std::system_error& error) {
-    status = {StatusCode::io_error, std::string("no thread for reading device records: ") + error.what()};
+    return {StatusCode::io_error, std::string("no thread for reading device records: ") + error.what()};
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  return {};
 }
 
 void Worker::run() {
   pool_.fetchPages();
   Clock::time_point next = Clock::now() + kPeriod;
-  const Clock::time_point settled = Clock::now() + kSettling;
+  const Clock::time_point settled = Clock::now() + (renew_ ? kSettling : 0ms);
   while (!finishing_.load(std::memory_order_acquire)) {
     auto rest = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
     if (Clock::now() < settled) rest = std::min<std::chrono::milliseconds>(rest, kSettlingPeriod);
@@ -86,7 +75,7 @@ void Worker::run() {
     done_ = true;
   }
   ended_.notify_all();
-  detach_();  // may wait for kernels that run
+  hold_.reset();  // may wait for whatever is inside of the driver
 }
 
 void Worker::readRest() {

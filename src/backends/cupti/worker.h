@@ -21,15 +21,15 @@ class Worker : public std::enable_shared_from_this<Worker> {
   // So often what is complete is fetched: a kill loses no more than that.
   static constexpr std::chrono::milliseconds kPeriod{250};
 
-  // `detach` is called on the thread, as the last thing that it does.
-  Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder, std::function<void()> detach,
+  // `hold` on CUPTI is let go of as the last thing that the thread does. `renew` asks for callbacks again; null where that is not needed.
+  Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder, std::shared_ptr<void> hold,
          std::function<void()> renew);
 
   // An error: the system gave no thread. Otherwise finish() must be called.
   Status start();
   // While nothing is recorded there is nothing to fetch.
   void setCollecting(bool on) noexcept { collecting_.store(on, std::memory_order_relaxed); }
-  // After recording has been switched off: reads what is left. False: not by then. Nothing is put after it has returned; the thread then detaches, and ends.
+  // After recording has been switched off: reads what is left. False: not by then. Nothing is put after it has returned; the thread then lets go of CUPTI, and ends.
   bool finish(std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -45,8 +45,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   const CuptiLibrary& cupti_;
   std::shared_ptr<BackendOutput> output_;
   std::unique_ptr<Decoder> decoder_;
-  std::function<void()> detach_;
-  std::function<void()> renew_;  // asks for callbacks again
+  std::shared_ptr<void> hold_;
+  std::function<void()> renew_;
   BufferPool& pool_;
   std::vector<BufferPool::Completed> completed_;
   std::atomic<bool> collecting_{true};

@@ -36,6 +36,7 @@ class FakeBackend final : public Backend {
   }
   Status prepare(const BackendRequest&) override { return {}; }
   Expected<std::unique_ptr<BackendRun>> start(const BackendRequest& request, std::shared_ptr<BackendOutput> output) override {
+    if (Status status = FakeDevice::get().start(); !status) return status;
     FakeDevice::get().watch(request);
     return std::unique_ptr<BackendRun>(std::make_unique<FakeRun>(std::move(output)));
   }

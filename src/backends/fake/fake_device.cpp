@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -60,6 +61,16 @@ void FakeDevice::setLatency(std::chrono::nanoseconds latency) {
 void FakeDevice::setHurry(bool on) {
   const std::lock_guard lock(mutex_);
   hurry_ = on;
+}
+
+void FakeDevice::setStart(std::function<Status()> start) {
+  const std::lock_guard lock(mutex_);
+  start_ = std::move(start);
+}
+
+Status FakeDevice::start() {
+  const std::lock_guard lock(mutex_);
+  return start_ ? start_() : Status();
 }
 
 void FakeDevice::add(Record record) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,7 +38,11 @@ class FakeDevice {
   // What is not over when the device is stopped never comes.
   void setHurry(bool on);
 
+  // What starting to watch it comes to, asked each time; it may throw. Empty: all is well.
+  void setStart(std::function<Status()> start);
+
   // For the backend.
+  Status start();
   void watch(const BackendRequest& request);
   void setCollecting(bool on);
   void stop();
@@ -66,6 +71,7 @@ class FakeDevice {
   bool watched_ = false;
   bool collecting_ = false;
   bool hurry_ = false;
+  std::function<Status()> start_;
   BackendRequest request_;
   std::vector<Record> records_;
   std::vector<Pair> pairs_;

@@ -4,6 +4,9 @@
 #include <cupti_result.h>
 #include <cupti_version.h>
 
+#include <chrono>
+#include <thread>
+
 #include "library.h"
 
 using xsigma::standin::Library;
@@ -67,7 +70,10 @@ CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
 // ---- activities
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) { return Library::get().enable(kind, true); }
-CUptiResult CUPTIAPI cuptiActivityEnableAndDump(CUpti_ActivityKind kind) { return Library::get().enable(kind, true); }
+CUptiResult CUPTIAPI cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
+  while (Library::get().behaviour().dump_kept_out) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return Library::get().enable(kind, true);
+}
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) { return Library::get().enable(kind, false); }
 
 CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t on) {

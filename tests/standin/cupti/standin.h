@@ -17,6 +17,7 @@ struct Behaviour {
   size_t longer_by = 0;             // records of work are so many bytes longer, as those of a later version would be
   bool another_subscriber = false;  // some other tool is subscribed already
   bool kept_out = false;            // subscribing does not come back as long as this is so
+  bool dump_kept_out = false;       // nor does asking for all contexts and streams
   bool no_driver = false;           // CUPTI cannot be initialised
   bool cuda_initialised = true;     // by the program; otherwise the driver tells of no device
   bool no_devices = false;          // the driver shows none

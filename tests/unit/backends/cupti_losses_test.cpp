@@ -85,7 +85,8 @@ TEST_F(CuptiLosses, NothingIsRecordedWhileCollectingIsOff) {
   start();
   run->setCollecting(false);
   standin::play({});
-  EXPECT_TRUE(standin::seen().enabled_kinds.empty());
+  EXPECT_EQ(standin::seen().enabled_kinds, (std::set<uint32_t>{CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_STREAM}))
+      << "a stream that is made now is used later";
   run->setCollecting(true);
   standin::play({});
   EXPECT_TRUE(finish());
@@ -169,6 +170,23 @@ TEST_F(CuptiLosses, ADriverThatDoesNotLetAnyoneInIsNotWaitedForForEver) {
   standin::behave(busy);
   watch();  // waits for the attempt before to let go
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, ARunDoesNotWaitForTheNamesOfItsRows) {
+  standin::Behaviour busy = standin::behaviour();
+  busy.dump_kept_out = true;
+  standin::behave(busy);
+  const auto begun = std::chrono::steady_clock::now();
+  watch();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+
+  busy.dump_kept_out = false;  // what was asked for comes when the run is long over
+  standin::behave(busy);
+  output = std::make_shared<KeptOutput>();
+  watch();
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+  EXPECT_TRUE(standin::seen().enabled_kinds.empty()) << "and is not left switched on";
 }
 
 TEST_F(CuptiLosses, PreparingRecordsNothing) {

@@ -1,6 +1,8 @@
 // Sessions with a device: losses, clocks, switching off and on, memory, and who may have it.
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 #include <thread>
 
 #include "../warnings.h"
@@ -194,6 +196,66 @@ TEST_F(DeviceSession, ADeviceAloneThatIsNotThereIsAnError) {
   expectWords(refusal([] { enableProfiler(kineto(), {ActivityType::CUDA}); }), {"XSIGMA_PROFILER_BACKENDS=none"});
   unsetenv("XSIGMA_PROFILER_BACKENDS");
   expectUsable();
+}
+
+TEST_F(DeviceSession, ABackendThatCannotStartLeavesTheHostRecordedAndNothingWatched) {
+  device.setStart([] { return Status(StatusCode::busy, "the device is out for lunch"); });
+  Warnings warnings;
+  auto result = profileDevice([&] { scopeCalled("host"); });
+  EXPECT_EQ(count(*result, "host"), 1u);
+  EXPECT_FALSE(result->ledger().device.watched);
+  const Json trace = saved(*result);
+  expectWords(trace["xsigmaDevices"]["CUDA"]["why"].text, {"out for lunch"});
+  EXPECT_FALSE(trace["xsigmaLedger"].has("device"));
+}
+
+TEST_F(DeviceSession, WhatABackendThrowsAtItsStartIsWarnedOfAndTheNextSessionGetsTheDevice) {
+  device.setStart([]() -> Status { throw std::runtime_error("the device is on fire"); });
+  {
+    Warnings warnings;
+    const auto result = profileDevice([&] { scopeCalled("host"); });
+    EXPECT_EQ(count(*result, "host"), 1u);
+    EXPECT_FALSE(result->ledger().device.watched);
+    ASSERT_EQ(warnings.count(), 1u);
+    expectWords(warnings.all()[0], {"CUDA is not recorded", "fake threw", "on fire"});
+  }
+  expectWords(refusal([] { enableProfiler(kineto(), {ActivityType::CUDA}); }), {"CUDA cannot be recorded", "on fire"});
+  device.setStart({});
+  const auto result = profileDevice([&] { device.launch("k", 0, 1ns); });
+  EXPECT_EQ(count(*result, "k"), 1u);
+}
+
+TEST_F(DeviceSession, ADeviceThatDidNothingWasWatchedAllTheSame) {
+  const auto result = profileDevice([&] { scopeCalled("host"); });
+  EXPECT_TRUE(result->ledger().device.watched);
+  EXPECT_EQ(result->ledger().device.launched, 0u);
+}
+
+TEST_F(DeviceSession, CollectionMayBeSwitchedWhileAnotherThreadEndsTheSession) {
+  for (int round = 0; round < 30; ++round) {
+    enableProfiler(allThreads(), kCpuAndDevice);
+    std::atomic<bool> switching{false};
+    std::atomic<bool> ended{false};
+    std::thread other([&] {
+      for (bool on = false; !ended; on = !on) {
+        try {
+          toggleCollectionDynamic(on, kCpuAndDevice);
+        } catch (const ProfilerError&) {
+          EXPECT_FALSE(profilerEnabled());  // it was ended in between
+        }
+        switching = true;
+      }
+    });
+    while (!switching) std::this_thread::yield();
+    const auto result = disableProfiler();
+    const DeviceLedger ledger = result->ledger().device;
+    ended = true;
+    other.join();
+    EXPECT_TRUE(ledger.watched);
+    EXPECT_EQ(ledger.dropped, 0u);
+  }
+  const auto result = profileDevice([&] { device.launch("k", 0, 1ns); });
+  EXPECT_EQ(count(*result, "k"), 1u) << "a switch of a session that is over reached the next";
 }
 
 TEST_F(DeviceSession, AFileHoldsTheDeviceRecordsToo) {

@@ -25,6 +25,7 @@ class FakeSession : public testing::Test {
     unsetenv("XSIGMA_PROFILER_BACKENDS");
     device.setRoom(SIZE_MAX);
     device.setHurry(false);
+    device.setStart({});
     device.setDrift(0);
     device.setLatency(std::chrono::microseconds(2));
   }

@@ -1,13 +1,11 @@
 #include "backends/cupti/counters/own_thread.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
+
+#include "base/quiet_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -19,13 +17,8 @@ struct OwnThread::Done {
 
 bool OwnThread::start(std::function<void()> function) {
   done_ = std::make_shared<Done>();
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
   try {
-    std::thread([function = std::move(function), done = done_]() mutable {
+    base::startQuietThread("xsp-counters", [function = std::move(function), done = done_]() mutable {
       function();
       function = nullptr;  // what it kept alive goes before anybody is told
       const std::lock_guard lock(done->mutex);
@@ -34,10 +27,9 @@ bool OwnThread::start(std::function<void()> function) {
     }).detach();
   } catch (const std::system_error&) {
     done_.reset();
-    started = false;
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  return true;
 }
 
 bool OwnThread::waitUntil(std::chrono::steady_clock::time_point deadline) {
