@@ -78,7 +78,7 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
                                                       std::shared_ptr<BackendOutput> output) {
   const std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
-  if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
+  if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes - counterBytes(request)); !status) return status;
   Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
   if (!attached) return attached.status();
   const std::shared_ptr<Attachment> attachment = *std::move(attached);
@@ -126,7 +126,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   const std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
   BufferPool& pool = BufferPool::ofProcess();
-  if (Status status = pool.prepare(request.buffer_bytes); !status) return status;
+  if (Status status = pool.prepare(request.buffer_bytes - counterBytes(request)); !status) return status;
   const Expected<std::unique_ptr<Attachment>> attached = Attachment::attach(cupti, request);
   if (!attached) return attached.status();
   Attachment& attachment = *attached.value();
