@@ -44,8 +44,7 @@ bool takeSigned(std::string_view& from, int64_t& value) noexcept {
 }  // namespace
 
 void putDevice(Writer& writer, uint64_t ticks, const DeviceActivity& activity) noexcept {
-  constexpr uint32_t kMostValues = 256;
-  std::array<char, (kFixedNumbers + kMostValues) * kMostBytesEach> packed;
+  std::array<char, (kFixedNumbers + kMostDeviceValues) * kMostBytesEach> packed;
   char* at = packed.data();
   at = putSigned(at, static_cast<int64_t>(activity.clock == kHostClock ? activity.start - ticks : activity.start));
   at = putNumber(at, activity.end >= activity.start ? activity.end - activity.start : 0);
@@ -55,7 +54,7 @@ void putDevice(Writer& writer, uint64_t ticks, const DeviceActivity& activity) n
   at = putNumber(at, activity.node);
   at = putNumber(at, activity.origin);
   at = putNumber(at, activity.kind);
-  for (uint32_t i = 0; i < std::min(activity.value_count, kMostValues); ++i) at = putSigned(at, activity.values[i]);
+  for (uint32_t i = 0; i < std::min(activity.value_count, kMostDeviceValues); ++i) at = putSigned(at, activity.values[i]);
   const auto bytes = static_cast<size_t>(at - packed.data());
   const auto words = static_cast<uint32_t>(kHeadWords + (bytes + 3) / 4);
   if (words > writer.sink()->maxRecordWords() || !writer.ensure(words, ticks)) return writer.countExtraDrop();

@@ -1,93 +1,108 @@
-// Hardware counters through the public calls, on a card. Kernels are PTX and the driver is opened at run time: no CUDA compiler is needed.
-#include <gtest/gtest.h>
-#include <unistd.h>
-#include <xsigma/profiler/profiler.h>
+// What hardware counters count on a card.
+#include "counted_card.h"
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "../unit/parsed_json.h"
-#include "probe_cuda.h"
+#include <thread>
 
 namespace {
 
-using namespace xsigma::profiler;
-using parsed::Json;
+using namespace counted_card;
+using ptx_card::Card;
 
-bool hasCard() {
-  int count = 0;
-  const probe::Driver* const driver = probe::driver();
-  return driver != nullptr && driver->cuInit(0) == CUDA_SUCCESS && driver->cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0;
-}
-
-class Counters : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!hasCard()) GTEST_SKIP() << "there is no CUDA device here";
-  }
-
-  static ProfilerConfig configOf(std::vector<std::string> metrics, bool per_kernel, std::chrono::microseconds interval = {}) {
-    ExperimentalConfig wanted(std::move(metrics), per_kernel);
-    wanted.profiler_sample_interval = interval;
-    return ProfilerConfig(ProfilerState::KINETO, false, false, false, false, false, wanted);
-  }
-  // The driver may refuse; then the message must say what to do.
-  static bool begin(const ProfilerConfig& config) {
-    try {
-      enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
-      return true;
-    } catch (const ProfilerError& error) {
-      const std::string message = error.what();
-      EXPECT_NE(message.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos) << message;
-      return false;
-    }
-  }
-  static std::vector<Json> end(std::string_view phase, std::string_view category) {
-    const std::unique_ptr<ProfilerResult> result = disableProfiler();
-    const std::string path = (std::filesystem::temp_directory_path() / ("counters." + std::to_string(getpid()) + ".json")).string();
-    result->save(path);
-    const Json trace = parsed::jsonFile(path);
-    std::filesystem::remove(path);
-    std::vector<Json> found;
-    for (const Json& event : trace["traceEvents"].items) {
-      if (event["ph"].text == phase && (category.empty() || event["cat"].text == category)) found.push_back(event);
-    }
-    return found;
-  }
-};
+class Counters : public CountedCard {};
 
 TEST_F(Counters, OfEachKernelAreItsOwn) {
-  const probe::Card card;
-  if (!begin(configOf({"sm__ctas_launched.sum"}, true))) GTEST_SKIP() << "the driver keeps the counters to administrators";
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
   for (unsigned i = 1; i <= 100; ++i) card.launch(i % 2 == 0 ? card.beta : card.alpha, 3 * i);
   card.wait();
-  const std::vector<Json> ranges = end("X", "cuda_profiler_range");
+  const std::vector<Json> ranges = end().ranges();
   ASSERT_EQ(ranges.size(), 100u);
   for (unsigned i = 1; i <= 100; ++i) {
     EXPECT_EQ(ranges[i - 1]["name"].text, i % 2 == 0 ? "beta" : "alpha");
-    EXPECT_EQ(ranges[i - 1]["args"]["sm__ctas_launched.sum"].number, 3 * i);
+    EXPECT_EQ(blocksOf(ranges[i - 1]), 3 * i);
   }
+}
+
+TEST_F(Counters, ThatNeedSeveralPassesAreOfTheSameKernel) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf({kBlocks[0], "dram__bytes_read.sum", "lts__t_sectors.sum", "smsp__inst_executed.sum",
+                                 "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
+                                true));
+  for (unsigned i = 1; i <= 10; ++i) card.launch(card.alpha, i);
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  ASSERT_EQ(ranges.size(), 10u);
+  for (unsigned i = 1; i <= 10; ++i) {
+    EXPECT_EQ(blocksOf(ranges[i - 1]), i);
+    EXPECT_EQ(ranges[i - 1]["args"].members.size(), 5u);
+    EXPECT_GE(ranges[i - 1]["args"]["smsp__inst_executed.sum"].number, i) << "a warp for each block, which does nothing but return";
+  }
+}
+
+TEST_F(Counters, OfThreadsThatLaunchAtOnceKeepTheirNames) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([&card, t] {
+      ptx_card::check(ptx_card::driver()->cuCtxSetCurrent(card.context), "cuCtxSetCurrent");
+      for (int i = 0; i < 40; ++i) card.launch(t % 2 == 0 ? card.alpha : card.beta, t % 2 == 0 ? 100 : 200);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  EXPECT_EQ(ranges.size(), 160u);
+  for (const Json& range : ranges) EXPECT_EQ(blocksOf(range), range["name"].text == "alpha" ? 100 : 200);
+}
+
+TEST_F(Counters, OfAContextThatComesUpLaterAreThereToo) {
+  CUdevice device = 0;
+  ptx_card::check(ptx_card::driver()->cuDeviceGet(&device, 0), "cuDeviceGet");
+  ptx_card::check(ptx_card::driver()->cuDevicePrimaryCtxReset_v2(device), "cuDevicePrimaryCtxReset");
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
+  const Card card;
+  for (unsigned i = 1; i <= 3; ++i) card.launch(card.alpha, i);
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(blocksOf(ranges[2]), 3);
 }
 
 TEST_F(Counters, OfASessionAreTheSumOfItsKernels) {
-  const probe::Card card;
+  const Card card;
   card.launch(card.alpha, 1000);
   card.wait();
-  if (!begin(configOf({"sm__ctas_launched.sum"}, false))) GTEST_SKIP() << "the driver keeps the counters to administrators";
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
   for (unsigned i = 1; i <= 10; ++i) card.launch(card.alpha, i);
   card.wait();
-  const std::vector<Json> ranges = end("X", "cuda_profiler_range");
+  const std::vector<Json> ranges = end().ranges();
   ASSERT_EQ(ranges.size(), 1u);
   EXPECT_EQ(ranges[0]["name"].text, "session");
-  EXPECT_EQ(ranges[0]["args"]["sm__ctas_launched.sum"].number, 55);
+  EXPECT_EQ(blocksOf(ranges[0]), 55);
+}
+
+TEST_F(Counters, OfASessionLeaveOutWhatRunsWhileTheDeviceIsOff) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+  for (unsigned i = 1; i <= 10; ++i) card.launch(card.alpha, i);
+  card.wait();
+  toggleCollectionDynamic(false, {ActivityType::CUDA});
+  card.launch(card.alpha, 1000);
+  card.wait();
+  toggleCollectionDynamic(true, {ActivityType::CUDA});
+  for (unsigned i = 1; i <= 4; ++i) card.launch(card.beta, 100);
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(blocksOf(ranges[0]), 55);
+  EXPECT_EQ(ranges[1]["name"].text, "session 2");
+  EXPECT_EQ(blocksOf(ranges[1]), 400);
 }
 
 TEST_F(Counters, AsSamplesShowWhenTheDeviceWasBusy) {
-  const probe::Card card;
-  if (!begin(configOf({"sm__cycles_active.avg"}, false, std::chrono::milliseconds(1)))) {
-    GTEST_SKIP() << "the driver keeps the counters to administrators";
-  }
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf({"sm__cycles_active.avg"}, false, milliseconds(1)));
   usleep(50'000);
   card.launchSpin(200'000'000, 264);
   card.wait();
@@ -95,28 +110,71 @@ TEST_F(Counters, AsSamplesShowWhenTheDeviceWasBusy) {
   size_t busy = 0;
   double first = 0;
   double last = 0;
-  for (const Json& sample : end("C", "")) {
-    if (sample["name"].text.find("sm__cycles_active.avg") == std::string::npos) continue;
-    ASSERT_EQ(sample["args"].members.size(), 1u);
-    if (sample["args"].members[0].second.number < 1000) continue;
-    if (busy++ == 0) first = sample["ts"].number;
-    last = sample["ts"].number;
+  for (const auto& [time, cycles] : end().samples("sm__cycles_active.avg")) {
+    if (cycles < 1000) continue;
+    if (busy++ == 0) first = time;
+    last = time;
   }
   EXPECT_GE(busy, 150u);
   EXPECT_NEAR(last - first, 200'000, 20'000) << "microseconds from the first busy sample to the last";
 }
 
-TEST_F(Counters, AnUnknownMetricIsRefusedWithTheNameThatWasMeant) {
-  const probe::Card card;
-  for (const std::chrono::microseconds interval : {std::chrono::microseconds(0), std::chrono::microseconds(1000)}) {
-    try {
-      enableProfiler(configOf({"sm__ctas_lunched.sum"}, false, interval), {ActivityType::CPU, ActivityType::CUDA});
-      ADD_FAILURE() << "it was accepted";
-      (void)disableProfiler();
-    } catch (const ProfilerError& error) {
-      EXPECT_NE(std::string(error.what()).find("sm__ctas_launched.sum"), std::string::npos) << error.what();
-    }
+// Launches, then what both have to say of how many blocks there were.
+class CountersBesideRecords : public CountedCard {
+ protected:
+  static constexpr unsigned kLaunches = 20;
+  static constexpr double kAllBlocks = kLaunches * (kLaunches + 1) / 2;
+
+  static Recorded recordLaunches(const Card& card) {
+    usleep(30'000);  // the first sample is left out
+    for (unsigned i = 1; i <= kLaunches; ++i) card.launch(card.alpha, i);
+    card.wait();
+    usleep(30'000);
+    return end();
   }
+  static void expectAllKernels(const Recorded& recorded) {
+    const std::vector<Json> kernels = recorded.kernels();
+    EXPECT_EQ(kernels.size(), size_t{kLaunches});
+    double blocks = 0;
+    for (const Json& kernel : kernels) {
+      EXPECT_EQ(kernel["name"].text, "alpha");
+      if (!kernel["args"]["grid"].items.empty()) blocks += kernel["args"]["grid"].items[0].number;
+    }
+    EXPECT_EQ(blocks, kAllBlocks);
+    EXPECT_EQ(recorded.ledger.device.launched, size_t{kLaunches});
+    EXPECT_EQ(recorded.ledger.device.kernels, size_t{kLaunches});
+    EXPECT_TRUE(recorded.ledger.whole());
+  }
+};
+
+TEST_F(CountersBesideRecords, OfEachKernelTellTheSame) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
+  const Recorded recorded = recordLaunches(card);
+  expectAllKernels(recorded);
+  const std::vector<Json> kernels = recorded.kernels();
+  const std::vector<Json> ranges = recorded.ranges();
+  ASSERT_EQ(ranges.size(), kernels.size());
+  for (size_t i = 0; i < ranges.size(); ++i) EXPECT_EQ(blocksOf(ranges[i]), kernels[i]["args"]["grid"].items.at(0).number);
+}
+
+TEST_F(CountersBesideRecords, OfASessionTellTheSame) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+  const Recorded recorded = recordLaunches(card);
+  expectAllKernels(recorded);
+  ASSERT_EQ(recorded.ranges().size(), 1u);
+  EXPECT_EQ(blocksOf(recorded.ranges()[0]), kAllBlocks);
+}
+
+TEST_F(CountersBesideRecords, AsSamplesTellTheSame) {
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false, milliseconds(1)));
+  const Recorded recorded = recordLaunches(card);
+  expectAllKernels(recorded);
+  double blocks = 0;
+  for (const auto& [time, value] : recorded.samples(kBlocks[0])) blocks += value;
+  EXPECT_EQ(blocks, kAllBlocks);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #   tests/device/run_all.sh OUT [--clock SECONDS] [--total SECONDS] [--build FOLDER] [--only "STEP..."]
 #
 # OUT gets at most eight files: a summary, the logs, traces. Nothing stops at the first failure; the clock run comes last and is cut short rather than the
-# rest, and says so. Steps: conservation links overlap overlap_check launch_cost torch extras counters clock. Exit status: how many steps failed.
+# rest, and says so. Steps: conservation links overlap overlap_check launch_cost torch extras clock. Exit status: how many steps failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -111,8 +111,7 @@ step overlap_check 40 python3 -B tests/device/overlap_check.py --cache "$work/ca
 step launch_cost 90 "$build/benchmarks/device/launch_cost"
 inject=$(find "$build" -name 'libxsp_inject.so' -print -quit 2>/dev/null)
 tail_lines=40 step torch 150 python3 -B tests/device/torch_compare.py --rounds 2 --inject "${inject:-libxsp_inject.so}" --export "$programs/device_export" --folder "$work/torch"
-step extras 90 bash -c extras
-step counters 60 env OUT="$work/probe" bash tests/device/counters_probe.sh
+step extras 150 bash -c extras
 possible=$(($(left) - 30))
 seconds=$clock
 [ "$possible" -lt "$clock" ] && seconds=$possible

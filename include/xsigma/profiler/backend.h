@@ -41,6 +41,9 @@ enum DeviceMemoryValue : uint32_t {
 // as well as it can, and is told by BackendOutput::clockPair.
 inline constexpr uint8_t kHostClock = 0;
 
+// So many values an activity can have: what is beyond is cut.
+inline constexpr uint32_t kMostDeviceValues = 256;
+
 struct DeviceActivity {
   DeviceRole role = DeviceRole::work;
   uint8_t clock = kHostClock;

@@ -61,7 +61,7 @@ struct XSIGMA_PROFILER_API ExperimentalConfig {
                      bool no_external_correlation = false, bool all_threads = false, bool overload_names = false, bool python_gc_info = false,
                      bool expose_metadata = false, std::string custom_config = {}, bool adjust_times = false);
 
-  std::vector<std::string> profiler_metrics;      // hardware counters of a GPU
+  std::vector<std::string> profiler_metrics;      // hardware counters of a GPU; at most 256
   bool profiler_measure_per_kernel = false;       // … per kernel instead of per range
   bool verbose = false;                           // the source place of every scope goes into the trace
   std::vector<std::string> performance_events;    // counters of the CPU per scope: cycles, instructions, pagefaults, …; at most 4

@@ -95,7 +95,7 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
                                                       std::shared_ptr<BackendOutput> output) {
   std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
-  if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes); !status) return status;
+  if (Status status = BufferPool::ofProcess().prepare(request.buffer_bytes - counterBytes(request)); !status) return status;
   Expected<std::unique_ptr<Attachment>> attached = attachInTime(cupti, request, claim);
   if (!attached) return attached.status();
   const auto tenure = std::make_shared<Tenure>(std::move(claim), *std::move(attached));
@@ -144,7 +144,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   const std::shared_ptr<Claim> claim = Claim::take();
   if (claim == nullptr) return Claim::isTaken();
   BufferPool& pool = BufferPool::ofProcess();
-  if (Status status = pool.prepare(request.buffer_bytes); !status) return status;
+  if (Status status = pool.prepare(request.buffer_bytes - counterBytes(request)); !status) return status;
   const Expected<std::unique_ptr<Attachment>> attached = attachInTime(cupti, request, claim);
   if (!attached) return attached.status();
   Attachment& attachment = *attached.value();

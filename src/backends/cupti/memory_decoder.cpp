@@ -1,7 +1,5 @@
 #include "backends/cupti/memory_decoder.h"
 
-#include <algorithm>
-
 namespace xsigma::profiler::backends::cupti {
 namespace {
 
@@ -14,11 +12,9 @@ bool isOnDevice(uint32_t kind) {
 
 void MemoryDecoder::put(const MemoryRecord& record) {
   if (!isOnDevice(record.memory_kind)) return;
-  Held& held = devices_[record.device];
-  const int64_t bytes = record.release ? -static_cast<int64_t>(record.bytes) : static_cast<int64_t>(record.bytes);
-  held.allocated += bytes;
-  if (record.pool == 0) held.outside += bytes;
+  record.release ? giveBack(record) : take(record);
   if (record.pool != 0 && record.pool_size != 0) setPool(record.device, record.pool, static_cast<int64_t>(record.pool_size));
+  const Held& held = devices_[record.device];
 
   DeviceActivity activity;
   activity.role = DeviceRole::memory;
@@ -31,13 +27,44 @@ void MemoryDecoder::put(const MemoryRecord& record) {
   activity.name = output_.text("[memory]");
   int64_t values[kMemoryValues];
   values[kMemoryAddress] = static_cast<int64_t>(record.address);
-  values[kMemoryBytes] = bytes;
-  // What was taken before the recording may be given back in it.
-  values[kMemoryAllocated] = std::max<int64_t>(held.allocated, 0);
-  values[kMemoryReserved] = std::max<int64_t>(held.pooled + held.outside, 0);
+  values[kMemoryBytes] = record.release ? -static_cast<int64_t>(record.bytes) : static_cast<int64_t>(record.bytes);
+  values[kMemoryAllocated] = held.allocated;
+  values[kMemoryReserved] = held.pooled + held.outside;
   activity.values = values;
   activity.value_count = kMemoryValues;
   output_.put(activity);
+}
+
+void MemoryDecoder::take(const MemoryRecord& record) {
+  if (const auto end = early_ends_.find(record.address); end != early_ends_.end()) {
+    const bool is_over = end->second >= record.time;
+    early_ends_.erase(end);
+    if (is_over) return;
+  }
+  forget(record.device, record.address);  // held, and taken again: the record of its end was lost, or is still to come
+  const Block block{static_cast<int64_t>(record.bytes), record.pool == 0, record.time};
+  Held& held = devices_[record.device];
+  held.allocated += block.bytes;
+  if (block.outside) held.outside += block.bytes;
+  blocks_.emplace(record.address, block);
+}
+
+void MemoryDecoder::giveBack(const MemoryRecord& record) {
+  const auto block = blocks_.find(record.address);
+  if (block == blocks_.end()) {
+    early_ends_[record.address] = record.time;
+  } else if (block->second.taken_at <= record.time) {
+    forget(record.device, record.address);
+  }
+}
+
+void MemoryDecoder::forget(uint32_t device, uint64_t address) {
+  const auto block = blocks_.find(address);
+  if (block == blocks_.end()) return;
+  Held& held = devices_[device];
+  held.allocated -= block->second.bytes;
+  if (block->second.outside) held.outside -= block->second.bytes;
+  blocks_.erase(block);
 }
 
 void MemoryDecoder::add(const MemoryPoolRecord& record) {

@@ -1,5 +1,8 @@
 #include "backends/cupti/note_decoder.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "backends/cupti/names.h"
 
 namespace xsigma::profiler::backends::cupti {
@@ -32,7 +35,8 @@ void NoteDecoder::put(const SyncRecord& sync) {
 void NoteDecoder::put(const EventRecord& event) {
   const Recorded recorded{event.correlation, event.stream};
   if (syncs_) {
-    by_event_[{event.context, event.event}].push_back(recorded);
+    std::vector<Recorded>& all = by_event_[{event.context, event.event}];
+    all.insert(firstAfter(all, recorded.correlation), recorded);  // nearly always at the end
     if (event.event_sync != 0) by_sync_[event.event_sync] = recorded;
     if (++remembered_ > kMostRemembered) forgetOldEvents();
   }
@@ -75,11 +79,13 @@ const NoteDecoder::Recorded* NoteDecoder::recordOf(const SyncRecord& sync) const
   }
   const auto found = by_event_.find({sync.context, sync.event});
   if (found == by_event_.end()) return nullptr;
-  const Recorded* last = nullptr;
-  for (const Recorded& recorded : found->second) {
-    if (recorded.correlation <= sync.correlation && (last == nullptr || recorded.correlation >= last->correlation)) last = &recorded;
-  }
-  return last;
+  const auto after = firstAfter(found->second, sync.correlation);
+  return after == found->second.begin() ? nullptr : &*std::prev(after);
+}
+
+std::vector<NoteDecoder::Recorded>::const_iterator NoteDecoder::firstAfter(const std::vector<Recorded>& sorted, uint32_t correlation) {
+  return std::upper_bound(sorted.begin(), sorted.end(), correlation,
+                          [](uint32_t wanted, const Recorded& each) { return wanted < each.correlation; });
 }
 
 void NoteDecoder::forgetOldEvents() {

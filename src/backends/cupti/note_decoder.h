@@ -42,6 +42,7 @@ class NoteDecoder {
 
   void putNow(const SyncRecord& sync);
   const Recorded* recordOf(const SyncRecord& sync) const;
+  static std::vector<Recorded>::const_iterator firstAfter(const std::vector<Recorded>& sorted, uint32_t correlation);
   void forgetOldEvents();
 
   DeviceRows& rows_;
@@ -50,7 +51,7 @@ class NoteDecoder {
   bool events_;
   uint64_t period_ = 0;
   std::deque<Held> held_;
-  // Which records there were of an event, by context and event; by correlation, rising for the most part.
+  // Which records there were of an event, by context and event; sorted by correlation.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Recorded>> by_event_;
   std::unordered_map<uint64_t, Recorded> by_sync_;
   size_t remembered_ = 0;

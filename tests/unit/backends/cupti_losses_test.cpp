@@ -4,12 +4,14 @@
 #include <chrono>
 #include <thread>
 
+#include "backends/cupti/buffer_pool.h"
 #include "watched_cupti.h"
 
 namespace xsigma::profiler::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using backends::cupti::BufferPool;
 
 constexpr size_t kWork = 55 + 6 + 8;  // in one play
 
@@ -28,6 +30,17 @@ class CuptiLosses : public WatchedCupti {
     return true;
   }
 };
+
+TEST_F(CuptiLosses, RecordsLeaveHalfOfTheMemoryToHardwareCounters) {
+  const BufferPool& pool = BufferPool::ofProcess();
+  request.buffer_bytes = size_t{64} << 20;
+  start();
+  ASSERT_EQ(pool.bufferBytes(), size_t{1} << 20);
+  EXPECT_TRUE(finish());
+  request.metrics = {"sm__cycles_active.avg"};
+  EXPECT_FALSE(backend->start(request, output)) << "the stand-in has no counters";
+  EXPECT_EQ(pool.bufferBytes(), size_t{512} << 10);
+}
 
 TEST_F(CuptiLosses, RecordsThatFindNoBufferAreCounted) {
   request.buffer_bytes = 1;  // as little as there can be

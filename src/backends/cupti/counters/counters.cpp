@@ -12,6 +12,11 @@ namespace {
 
 Expected<CounterApi> openFor(const CounterSeat& seat, const BackendRequest& request) {
   if (request.metrics.empty()) return Status(StatusCode::invalid_argument, "no metrics were named, such as sm__cycles_active.avg");
+  if (request.metrics.size() > kMostDeviceValues) {
+    return Status(StatusCode::invalid_argument,
+                  fmt::format("{} metrics were named, and {} at most can be counted at once. Ask for fewer, in several recordings",
+                              request.metrics.size(), kMostDeviceValues));
+  }
   if (request.sample_interval.count() < 0)
     return Status(StatusCode::invalid_argument, "a sample interval below zero. Use 0 for no samples");
   if (request.sample_interval.count() > 0 && request.metrics_per_kernel) {

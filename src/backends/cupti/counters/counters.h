@@ -41,8 +41,11 @@ class CounterRun {
   virtual bool drain(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 
+// How much of the request's buffer_bytes is the counters': the records have the rest.
+inline size_t counterBytes(const BackendRequest& request) { return request.metrics.empty() ? 0 : request.buffer_bytes / 2; }
+
 // For a request that names metrics: samples if it has an interval, else ranges. An error says what is refused, by whom, and what to do:
-// the driver's permission, the chip, names that are not known (with near ones), too many passes (with those that fit).
+// the driver's permission, the chip, names that are not known (with near ones), too many of them, too many passes (with those that fit), too little memory.
 // Samples are put by a thread of its own while the session runs: `output` must take calls of several threads (LockedOutput).
 Expected<std::unique_ptr<CounterRun>> startCounters(const CounterSeat& seat, const BackendRequest& request,
                                                     std::shared_ptr<BackendOutput> output);

@@ -53,7 +53,7 @@ Status RangeContexts::open(CUcontext context, int device) {
     if (Status status = requireOnePass(api_, *plan, "one range over the whole session is counted in one"); !status) return status;
   }
   slot.plan = std::make_unique<MetricPlan>(std::move(*plan));
-  Expected<std::unique_ptr<RangeSession>> session = RangeSession::open(api_, *slot.plan, options_, context, device);
+  Expected<std::unique_ptr<RangeSession>> session = RangeSession::open(api_, *slot.plan, options_, budget_, context, device);
   if (!session) return session.status();
   slot.owned = std::move(*session);
   slot.session.store(slot.owned.get(), std::memory_order_release);

@@ -13,8 +13,9 @@ namespace xsigma::profiler::backends::cupti {
 
 class RangeContexts {
  public:
-  RangeContexts(CounterApi api, std::vector<std::string> metrics, const RangeOptions& options)
-      : api_(std::move(api)), metrics_(std::move(metrics)), options_(options) {}
+  // At most so many bytes for images and results of all contexts together.
+  RangeContexts(CounterApi api, std::vector<std::string> metrics, const RangeOptions& options, size_t bytes)
+      : api_(std::move(api)), metrics_(std::move(metrics)), options_(options), budget_(bytes) {}
 
   // Those there are. An error: one of them cannot be counted.
   Status addUsed();
@@ -60,6 +61,7 @@ class RangeContexts {
   const CounterApi api_;
   const std::vector<std::string> metrics_;
   const RangeOptions options_;
+  ByteBudget budget_;
   Turn adding_;
   std::atomic<size_t> used_ = 0;
   std::array<Slot, kContexts> slots_;

@@ -129,7 +129,13 @@ class RangeRun final : public CounterRun {
       base::warn("hardware counters: the device was still at work when the time for the last results was over; they are left out");
       return false;
     }
-    contexts_->each(deadline, [&](RangeSession& session) { put(session); });
+    RangeSession::LeftOut left_out;
+    contexts_->each(deadline, [&](RangeSession& session) {
+      put(session);
+      left_out.graphs += session.leftOut().graphs;
+      left_out.kernels += session.leftOut().kernels;
+    });
+    tell(left_out);
     if (!contexts_->trouble().empty()) base::warn("hardware counters: " + contexts_->trouble());
     return true;
   }
@@ -165,6 +171,15 @@ class RangeRun final : public CounterRun {
     session->endLaunch(failed);
     if (stopped_.load() || !collecting_.load()) session->halt();
     session->turn.giveBack();
+  }
+
+  void tell(const RangeSession::LeftOut& left_out) {
+    if (left_out.graphs + left_out.kernels == 0) return;
+    output_->property("xsigmaNotCounted", fmt::format("{{\"graphs\": {}, \"kernels\": {}}}", left_out.graphs, left_out.kernels));
+    base::warn(fmt::format(
+        "hardware counters: {} launches of graphs and {} of kernels have no numbers: CUPTI left them out when it counted kernels "
+        "one by one. Counters of the whole session (profiler_measure_per_kernel = false) have them in their sum",
+        left_out.graphs, left_out.kernels));
   }
 
   void put(RangeSession& session) {
@@ -215,9 +230,7 @@ Expected<std::unique_ptr<CounterRun>> startRanges(CounterApi api, const BackendR
   RangeOptions options;
   options.per_kernel = request.metrics_per_kernel;
   options.host_ticks = request.host_ticks;
-  const size_t bytes_each = sizeof(RangeResult) + request.metrics.size() * sizeof(double) + 64;
-  options.max_results = std::max<size_t>(request.buffer_bytes / bytes_each, 1024);
-  auto contexts = std::make_shared<RangeContexts>(std::move(api), request.metrics, options);
+  auto contexts = std::make_shared<RangeContexts>(std::move(api), request.metrics, options, counterBytes(request));
   if (Status status = contexts->addUsed(); !status) return status;
   contexts->each(std::chrono::steady_clock::now(), [](RangeSession& session) { session.begin(); });
   return std::unique_ptr<CounterRun>(std::make_unique<RangeRun>(std::move(contexts), options.per_kernel, std::move(output)));

@@ -28,47 +28,84 @@ class CurrentContext {
   const bool pushed_;
 };
 
+// With what the allocator adds to each of its blocks.
+size_t bytesOf(const RangeResult& result) {
+  constexpr size_t kOverhead = 2 * sizeof(size_t);
+  const bool is_long = result.name.size() > std::string().capacity();
+  return sizeof(RangeResult) + (is_long ? result.name.capacity() + kOverhead : 0) + result.values.capacity() * sizeof(double) + kOverhead;
+}
+
 }  // namespace
 
-RangeSession::RangeSession(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options, CUcontext context, int device,
-                           MetricHost host)
-    : api_(api), plan_(plan), options_(options), context_(context), device_(device), host_(std::move(host)) {
+RangeSession::RangeSession(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options, ByteBudget& budget,
+                           CUcontext context, int device, MetricHost host)
+    : api_(api),
+      plan_(plan),
+      options_(options),
+      budget_(budget),
+      context_(context),
+      device_(device),
+      host_(std::move(host)),
+      launches_per_image_(options.launches_per_image) {
   for (const std::string& metric : plan_.metrics) names_.push_back(metric.c_str());
-  launches_.reserve(options_.launches_per_image);
 }
 
 RangeSession::~RangeSession() { close(); }
 
 Expected<std::unique_ptr<RangeSession>> RangeSession::open(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options,
-                                                           CUcontext context, int device) {
+                                                           ByteBudget& budget, CUcontext context, int device) {
   const CurrentContext current(api, context);
   Expected<MetricHost> host = MetricHost::open(api, plan);
   if (!host) return host.status();
-  std::unique_ptr<RangeSession> session(new RangeSession(api, plan, options, context, device, std::move(*host)));
+  std::unique_ptr<RangeSession> session(new RangeSession(api, plan, options, budget, context, device, std::move(*host)));
   auto enable = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject);
   enable.ctx = context;
   if (const CUptiResult result = api.cuptiRangeProfilerEnable(&enable); result != CUPTI_SUCCESS) {
     return refusal(api, result, "cuptiRangeProfilerEnable", fmt::format("count on device {}", device));
   }
   session->object_ = enable.pRangeProfilerObject;
+  if (Status status = session->makeRoom(); !status) return status;
   if (Status status = session->configure(); !status) return status;
   return session;
 }
 
-Status RangeSession::configure() {
-  const std::string what = fmt::format("count {} on device {}", fmt::join(plan_.metrics, ", "), device_);
-  // A graph may bring more kernels than there are launches.
-  const size_t ranges = options_.per_kernel ? options_.launches_per_image * 4 : 1;
+Expected<size_t> RangeSession::imageBytes() const {
   auto size = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, counterDataSize);
   size.pRangeProfilerObject = object_;
-  size.pMetricNames = names_.data();
+  size.pMetricNames = const_cast<const char**>(names_.data());
   size.numMetrics = names_.size();
-  size.maxNumOfRanges = ranges;
-  size.maxNumRangeTreeNodes = static_cast<uint32_t>(ranges);
+  size.maxNumOfRanges = rangesPerImage();
+  size.maxNumRangeTreeNodes = static_cast<uint32_t>(rangesPerImage());
   if (const CUptiResult result = api_.cuptiRangeProfilerGetCounterDataSize(&size); result != CUPTI_SUCCESS) {
-    return refusal(api_, result, "cuptiRangeProfilerGetCounterDataSize", what);
+    return refusal(api_, result, "cuptiRangeProfilerGetCounterDataSize", fmt::format("count on device {}", device_));
   }
-  image_.assign(size.counterDataSize, 0);
+  return size.counterDataSize;
+}
+
+Status RangeSession::makeRoom() {
+  for (;; launches_per_image_ /= 2) {
+    Expected<size_t> image = imageBytes();
+    if (!image) return image.status();
+    const size_t bytes = *image + (options_.per_kernel ? launches_per_image_ * sizeof(Launch) : 0);
+    // The other half is for results.
+    if (bytes <= budget_.left() / 2 && budget_.take(bytes)) {
+      taken_ = bytes;
+      image_.resize(*image);
+      if (options_.per_kernel) launches_.reserve(launches_per_image_);
+      return {};
+    }
+    if (launches_per_image_ > 1 && options_.per_kernel) continue;
+    return {
+        StatusCode::invalid_argument,
+        fmt::format("cannot count {} metrics on device {}: that takes {} bytes at least, and {} are left of what the recording may use. "
+                    "Ask for fewer, or raise capture.byte_cap",
+                    names_.size(), device_, 2 * bytes, budget_.left())};
+  }
+}
+
+Status RangeSession::configure() {
+  const std::string what = fmt::format("count {} on device {}", fmt::join(plan_.metrics, ", "), device_);
+  std::fill(image_.begin(), image_.end(), uint8_t{0});
   auto fill = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, pCounterData);
   fill.pRangeProfilerObject = object_;
   fill.counterDataSize = image_.size();
@@ -84,7 +121,7 @@ Status RangeSession::configure() {
   config.pCounterDataImage = image_.data();
   config.range = options_.per_kernel ? CUPTI_AutoRange : CUPTI_UserRange;
   config.replayMode = options_.per_kernel ? CUPTI_KernelReplay : CUPTI_UserReplay;
-  config.maxRangesPerPass = ranges;
+  config.maxRangesPerPass = rangesPerImage();
   config.numNestingLevels = 1;
   config.minNestingLevel = 1;
   config.passIndex = 0;
@@ -137,7 +174,7 @@ void RangeSession::halt() {
 
 void RangeSession::beginLaunch(const char* kernel, uint64_t correlation) {
   // What a graph brings must not be mixed up with the launches before it.
-  const bool full = launches_.size() == options_.launches_per_image;
+  const bool full = launches_.size() == launches_per_image_;
   if (full || (kernel == nullptr && !launches_.empty())) halt();
   begin();
   if (!on_) return;
@@ -189,16 +226,15 @@ void RangeSession::decode() {
 std::string RangeSession::sessionName() const { return times_on_ <= 1 ? "session" : fmt::format("session {}", times_on_); }
 
 void RangeSession::keep(size_t range_count) {
-  // A launch without a range: the library leaves out what it cannot replay.
-  if (range_count < launches_.size()) lost_ += launches_.size() - range_count;
+  if (range_count < launches_.size()) {
+    const uint64_t missing = launches_.size() - range_count;
+    lost_ += missing;
+    (launches_.front().graph ? left_out_.graphs : left_out_.kernels) += missing;  // a graph is alone in its image
+  }
   // Kernels that no callback told of (a library's own) would shift the names: then none is given.
   const bool one_each = range_count == launches_.size();
   const bool all_of_one = launches_.size() == 1;
   for (size_t i = 0; i < range_count; ++i) {
-    if (results_.size() >= options_.max_results) {
-      lost_ += range_count - i;
-      return;
-    }
     RangeResult result;
     result.values.resize(names_.size());
     if (!ok(host_.evaluate(image_, i, names_, result.values.data()), "cuptiProfilerHostEvaluateToGpuValues")) {
@@ -221,6 +257,10 @@ void RangeSession::keep(size_t range_count) {
       result.start = launches_.empty() ? on_since_ : launches_.front().start;
       result.end = launches_.empty() ? on_until_ : launches_.back().end;
     }
+    if (!budget_.take(bytesOf(result))) {
+      lost_ += range_count - i;
+      return;
+    }
     results_.push_back(std::move(result));
   }
 }
@@ -233,6 +273,9 @@ void RangeSession::close() {
   auto disable = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_Disable_Params, pRangeProfilerObject);
   disable.pRangeProfilerObject = std::exchange(object_, nullptr);
   ok(api_.cuptiRangeProfilerDisable(&disable), "cuptiRangeProfilerDisable");
+  image_ = {};
+  launches_ = {};
+  budget_.giveBack(std::exchange(taken_, 0));
 }
 
 }  // namespace xsigma::profiler::backends::cupti

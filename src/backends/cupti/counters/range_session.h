@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "backends/cupti/counters/byte_budget.h"
 #include "backends/cupti/counters/metric_host.h"
 #include "backends/cupti/counters/turn.h"
 
@@ -14,8 +16,7 @@ namespace xsigma::profiler::backends::cupti {
 
 struct RangeOptions {
   bool per_kernel = true;          // a range for each kernel, replayed as often as the metrics need; otherwise one from on to off
-  size_t launches_per_image = 64;  // so many are counted before they are decoded
-  size_t max_results = 1 << 20;    // what comes beyond is counted as lost
+  size_t launches_per_image = 64;  // so many, at most, are counted before they are decoded
   uint64_t (*host_ticks)() noexcept = nullptr;
 };
 
@@ -30,8 +31,9 @@ struct RangeResult {
 // Everything but `turn` is used by whoever has the turn.
 class RangeSession {
  public:
+  // The budget is that of all sessions: an image is taken from it, and each result. What finds nothing left is counted as lost.
   static Expected<std::unique_ptr<RangeSession>> open(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options,
-                                                      CUcontext context, int device);
+                                                      ByteBudget& budget, CUcontext context, int device);
   ~RangeSession();
 
   // Ranges are counted from now on; nothing happens if they are already.
@@ -48,8 +50,14 @@ class RangeSession {
 
   Turn turn;
   int device() const { return device_; }
-  std::vector<RangeResult>& results() { return results_; }
+  const std::deque<RangeResult>& results() const { return results_; }
   uint64_t lost() const { return lost_; }
+  // Launches among the lost that the vendor's library left out without a word.
+  struct LeftOut {
+    uint64_t graphs = 0;
+    uint64_t kernels = 0;
+  };
+  const LeftOut& leftOut() const { return left_out_; }
   // Of the calls that failed after open(); empty if none did.
   const std::string& trouble() const { return trouble_; }
 
@@ -63,7 +71,13 @@ class RangeSession {
     std::array<char, kNameBytes> name;
   };
 
-  RangeSession(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options, CUcontext context, int device, MetricHost host);
+  RangeSession(const CounterApi& api, const MetricPlan& plan, const RangeOptions& options, ByteBudget& budget, CUcontext context,
+               int device, MetricHost host);
+  // Of the kernels in an image, which may be more than launches: a graph brings many.
+  size_t rangesPerImage() const { return options_.per_kernel ? launches_per_image_ * 4 : 1; }
+  Expected<size_t> imageBytes() const;
+  // Takes memory for the image, and makes that smaller where there is little.
+  Status makeRoom();
   Status configure();
   void keep(size_t range_count);
   std::string sessionName() const;
@@ -72,11 +86,14 @@ class RangeSession {
   const CounterApi& api_;
   const MetricPlan& plan_;
   const RangeOptions options_;
+  ByteBudget& budget_;
   const CUcontext context_;
   const int device_;
   MetricHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
   std::vector<const char*> names_;
+  size_t launches_per_image_;
+  size_t taken_ = 0;  // from the budget, for what follows
   std::vector<uint8_t> image_;
   bool on_ = false;
   bool undecoded_ = false;
@@ -85,8 +102,9 @@ class RangeSession {
   uint32_t times_on_ = 0;
   std::vector<Launch> launches_;  // of the image; room for all is taken at once
   Launch* open_launch_ = nullptr;
-  std::vector<RangeResult> results_;
+  std::deque<RangeResult> results_;
   uint64_t lost_ = 0;
+  LeftOut left_out_;
   std::string trouble_;
 };
 

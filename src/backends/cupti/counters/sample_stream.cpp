@@ -15,9 +15,9 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr uint32_t kVersion12_8 = 26;  // the first that can keep the latest samples
-constexpr size_t kLeastBuffer = size_t{8} << 20;
+constexpr size_t kLeastBuffer = size_t{1} << 20;
 constexpr size_t kMostBuffer = size_t{512} << 20;
-constexpr size_t kLeastSlots = 256;
+constexpr size_t kLeastSlots = 64;
 constexpr size_t kMostSlots = 2048;  // of about 16 KiB
 
 int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
@@ -34,7 +34,7 @@ SampleStream::SampleStream(const CounterApi& api, MetricPlan plan, int device, n
       plan_(std::move(plan)),
       device_(device),
       interval_(interval),
-      bytes_(std::clamp(bytes, kLeastBuffer, kMostBuffer)),
+      bytes_(bytes),
       host_(std::move(host)),
       values_(plan_.metrics.size()) {
   for (const std::string& metric : plan_.metrics) names_.push_back(metric.c_str());
@@ -58,7 +58,46 @@ Status SampleStream::enable() {
     return refusal(api_, result, "cuptiPmSamplingEnable", fmt::format("sample counters of device {}", device_));
   }
   object_ = enable.pPmSamplingObject;
+  if (Status status = makeRoom(); !status) return status;
   return configure();
+}
+
+Expected<size_t> SampleStream::imageBytes(size_t slots) const {
+  auto size = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, counterDataSize);
+  size.pPmSamplingObject = object_;
+  size.pMetricNames = const_cast<const char**>(names_.data());
+  size.numMetrics = names_.size();
+  size.maxSamples = static_cast<uint32_t>(slots);
+  if (const CUptiResult result = api_.cuptiPmSamplingGetCounterDataSize(&size); result != CUPTI_SUCCESS) {
+    return refusal(api_, result, "cuptiPmSamplingGetCounterDataSize", fmt::format("sample counters of device {}", device_));
+  }
+  return size.counterDataSize;
+}
+
+// An image that is full when there is more to decode loses what is left. So it holds four times of what comes in one period; and it is
+// not larger than that, since it is cleared as a whole after each. Where there is little memory, the periods are shorter.
+Status SampleStream::makeRoom() {
+  if (hardware_bytes_ != 0) return {};
+  const nanoseconds usual = std::clamp(interval_ * 64, nanoseconds(5'000'000), nanoseconds(100'000'000));
+  const auto in_period = static_cast<size_t>(usual / interval_);
+  size_t slots = std::clamp<size_t>(4 * in_period, 256, kMostSlots);
+  Expected<size_t> image = imageBytes(slots);
+  while (image && *image > bytes_ / 2 && slots > kLeastSlots) {
+    slots = std::max(slots * 3 / 4, kLeastSlots);
+    image = imageBytes(slots);
+  }
+  if (!image) return image.status();
+  if (*image > bytes_ / 2 || bytes_ - *image < kLeastBuffer) {
+    return {
+        StatusCode::invalid_argument,
+        fmt::format("cannot sample {} metrics of device {}: that takes {} bytes at least, and {} are its part of what the recording may "
+                    "use. Ask for fewer, raise capture.byte_cap, or let the program see fewer devices (CUDA_VISIBLE_DEVICES)",
+                    names_.size(), device_, std::max(2 * *image, *image + kLeastBuffer), bytes_)};
+  }
+  image_bytes_ = *image;
+  hardware_bytes_ = std::min((bytes_ - *image) / kLeastBuffer * kLeastBuffer, kMostBuffer);
+  period_ = std::min(usual, interval_ * static_cast<nanoseconds::rep>(slots) / 4);
+  return {};
 }
 
 Status SampleStream::configure() {
@@ -73,7 +112,7 @@ Status SampleStream::configure() {
   config.pPmSamplingObject = object_;
   config.configSize = plan_.config.size();
   config.pConfig = plan_.config.data();
-  config.hardwareBufferSize = bytes_;
+  config.hardwareBufferSize = hardware_bytes_;
   config.samplingInterval = static_cast<uint64_t>(interval_.count());
   config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
   if (!by_time) {
@@ -90,20 +129,7 @@ Status SampleStream::configure() {
     return refusal(api_, result, "cuptiPmSamplingSetConfig", what);
   }
 
-  // An image that is full when there is more to decode loses what is left. So it holds four times of what comes in one period; and it is
-  // not larger than that, since it is cleared as a whole after each.
-  const nanoseconds longest = interval_ * kMostSlots / 4;
-  period_ = std::min(std::clamp(interval_ * 64, nanoseconds(5'000'000), nanoseconds(100'000'000)), longest);
-  const auto in_period = static_cast<size_t>(period_ / interval_);
-  auto size = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, counterDataSize);
-  size.pPmSamplingObject = object_;
-  size.pMetricNames = names_.data();
-  size.numMetrics = names_.size();
-  size.maxSamples = static_cast<uint32_t>(std::clamp(4 * in_period + 64, kLeastSlots, kMostSlots + 64));
-  if (const CUptiResult result = api_.cuptiPmSamplingGetCounterDataSize(&size); result != CUPTI_SUCCESS) {
-    return refusal(api_, result, "cuptiPmSamplingGetCounterDataSize", what);
-  }
-  image_.assign(size.counterDataSize, 0);
+  image_.assign(image_bytes_, 0);
   renew();
   if (!trouble_.empty()) return {StatusCode::unsupported, trouble_};
   return {};

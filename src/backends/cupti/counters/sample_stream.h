@@ -20,7 +20,7 @@ struct CounterSample {
 // One thread at a time.
 class SampleStream {
  public:
-  // At most `bytes` of device memory for samples that were not fetched, and about as much of the host's for those being decoded.
+  // At most `bytes` in all: for samples that the device has taken and nobody has fetched, and for those being decoded.
   static Expected<std::unique_ptr<SampleStream>> open(const CounterApi& api, MetricPlan plan, int device, std::chrono::nanoseconds interval,
                                                       size_t bytes);
   ~SampleStream();
@@ -52,6 +52,9 @@ class SampleStream {
  private:
   SampleStream(const CounterApi& api, MetricPlan plan, int device, std::chrono::nanoseconds interval, size_t bytes, MetricHost host);
   Status enable();
+  Expected<size_t> imageBytes(size_t slots) const;
+  // Divides the bytes among the two buffers, once.
+  Status makeRoom();
   Status configure();
   void restart();
   bool decode();
@@ -68,6 +71,8 @@ class SampleStream {
   CUpti_PmSampling_Object* object_ = nullptr;
   std::vector<const char*> names_;
   std::vector<double> values_;
+  size_t hardware_bytes_ = 0;
+  size_t image_bytes_ = 0;
   std::vector<uint8_t> image_;
   std::chrono::nanoseconds period_{0};
   bool on_ = false;

@@ -31,7 +31,7 @@ class Sampling {
       Expected<MetricPlan> plan = planSamples(api_, request.metrics, device);
       if (!plan) return plan.status();
       Expected<std::unique_ptr<SampleStream>> stream =
-          SampleStream::open(api_, std::move(*plan), device, request.sample_interval, request.buffer_bytes / devices->size());
+          SampleStream::open(api_, std::move(*plan), device, request.sample_interval, counterBytes(request) / devices->size());
       if (!stream) return stream.status();
       period_ = std::min(period_, (*stream)->period());
       streams_.push_back(std::move(*stream));

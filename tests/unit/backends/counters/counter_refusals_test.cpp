@@ -49,6 +49,15 @@ TEST_F(CounterRefusals, SayHowManyPassesAndWhatFitsIntoOne) {
   EXPECT_EQ(Counting(three, true).refused, "") << "kernels are replayed";
 }
 
+TEST_F(CounterRefusals, SayHowManyMetricsAreTheMost) {
+  std::vector<std::string> many(kMostDeviceValues, "sm__ctas_launched.sum");
+  EXPECT_EQ(Counting(many, true).refused, "");
+  many.push_back("sm__cycles_active.avg");
+  for (const auto interval : {0us, 1000us}) {
+    expectWords(Counting(many, false, interval).refused, {"257 metrics were named, and 256 at most", "Ask for fewer"});
+  }
+}
+
 TEST_F(CounterRefusals, SamplesAndKernelsExcludeEachOther) {
   expectWords(Counting({"sm__ctas_launched.sum"}, true, 1ms).refused, {"exclude each other"});
 }

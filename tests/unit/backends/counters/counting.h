@@ -55,7 +55,7 @@ struct Kept final : BackendOutput {
   void clockPair(uint8_t clock, uint64_t device, uint64_t host) noexcept override { pairs[clock].emplace_back(device, host); }
   void lost(DeviceLoss cause, uint64_t count) noexcept override { losses[cause] += count; }
   void row(int64_t process, int64_t thread, std::string_view name, int64_t) noexcept override { rows[{process, thread}] = name; }
-  void property(std::string_view, std::string_view) noexcept override {}
+  void property(std::string_view key, std::string_view json) noexcept override { properties[std::string(key)] = json; }
   std::string textOf(uint32_t number) const { return number == 0 ? "" : texts[number - 1]; }
 
   std::vector<std::string> texts;
@@ -63,6 +63,7 @@ struct Kept final : BackendOutput {
   std::map<uint8_t, std::vector<std::pair<uint64_t, uint64_t>>> pairs;
   std::map<DeviceLoss, uint64_t> losses;
   std::map<std::pair<int64_t, int64_t>, std::string> rows;
+  std::map<std::string, std::string> properties;
 };
 
 // The program's contexts.
@@ -76,12 +77,13 @@ inline CUcontext later() { return reinterpret_cast<CUcontext>(&other_context); }
 
 class Counting {
  public:
-  explicit Counting(std::vector<std::string> metrics, bool per_kernel, std::chrono::microseconds interval = {}) {
-    BackendRequest request;
+  explicit Counting(std::vector<std::string> metrics, bool per_kernel, std::chrono::microseconds interval = {},
+                    size_t buffer_bytes = size_t{64} << 20) {
     request.metrics = std::move(metrics);
     request.metrics_per_kernel = per_kernel;
     request.sample_interval = interval;
     request.host_ticks = &hostTicks;
+    request.buffer_bytes = buffer_bytes;
     auto started = startCounters({library(), 5}, request, std::make_shared<LockedOutput>(kept));
     if (started) run = std::move(*started);
     refused = started.message();
@@ -130,6 +132,7 @@ class Counting {
     return all;
   }
 
+  BackendRequest request;
   std::shared_ptr<Kept> kept = std::make_shared<Kept>();
   std::unique_ptr<CounterRun> run;
   std::string refused;

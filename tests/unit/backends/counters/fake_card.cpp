@@ -29,6 +29,7 @@ struct CUpti_RangeProfiler_Object {
   bool per_kernel = false;
   size_t most = 0;
   uint8_t* image = nullptr;
+  uint64_t image_bytes = 0;
   std::vector<double> ranges;
 };
 struct CUpti_PmSampling_Object {
@@ -37,6 +38,8 @@ struct CUpti_PmSampling_Object {
   uint64_t interval = 0;
   uint64_t next = 0;
   uint64_t until = 0;
+  uint64_t image_bytes = 0;
+  uint64_t hardware_bytes = 0;
 };
 
 namespace {
@@ -183,6 +186,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   const std::lock_guard lock(mutex);
   --card.enabled;
+  card.image_bytes -= params->pRangeProfilerObject->image_bytes;
   std::erase(profilers, params->pRangeProfilerObject);
   delete params->pRangeProfilerObject;
   return CUPTI_SUCCESS;
@@ -193,6 +197,7 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   object.per_kernel = params->range == CUPTI_AutoRange;
   object.most = params->maxRangesPerPass;
   object.image = params->pCounterDataImage;
+  card.image_bytes += params->counterDataImageSize - std::exchange(object.image_bytes, params->counterDataImageSize);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
@@ -231,7 +236,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
-  params->counterDataSize = sizeof(uint64_t) + params->maxNumOfRanges * sizeof(Entry);
+  params->counterDataSize = sizeof(uint64_t) + params->maxNumOfRanges * card.bytes_per_slot;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
@@ -250,17 +255,24 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params* params) {
 }
 CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
   --card.enabled;
+  card.image_bytes -= params->pPmSamplingObject->image_bytes;
+  card.hardware_bytes -= params->pPmSamplingObject->hardware_bytes;
   delete params->pPmSamplingObject;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
-  params->pPmSamplingObject->interval = card.interval = params->samplingInterval;
+  CUpti_PmSampling_Object& object = *params->pPmSamplingObject;
+  object.interval = card.interval = params->samplingInterval;
+  card.hardware_bytes += params->hardwareBufferSize - std::exchange(object.hardware_bytes, params->hardwareBufferSize);
   card.hardware_mode = params->hwBufferAppendMode;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
   if (params->pPmSamplingObject->on) return CUPTI_ERROR_INVALID_OPERATION;
-  *params->pPmSamplingObject = {.on = true, .interval = params->pPmSamplingObject->interval, .next = now()};
+  CUpti_PmSampling_Object& object = *params->pPmSamplingObject;
+  object.on = true;
+  object.full = false;
+  object.next = now();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
@@ -281,7 +293,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params
   }
   object.next += card.skip_samples.exchange(0) * object.interval;
   const uint64_t until = object.on ? now() : object.until;
-  const size_t most = (params->counterDataImageSize - sizeof(uint64_t)) / sizeof(Entry);
+  const size_t most = (params->counterDataImageSize - sizeof(uint64_t)) / card.bytes_per_slot;
   uint64_t& count = countOf(params->pCounterDataImage);
   const uint64_t shift = card.foreign_clock ? uint64_t{1} << 60 : 0;
   for (count = 0; count < most && object.next + object.interval <= until; ++count, object.next += object.interval) {
@@ -296,11 +308,13 @@ CUptiResult cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAva
   return card.privilege;
 }
 CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params* params) {
-  params->counterDataSize = sizeof(uint64_t) + params->maxSamples * sizeof(Entry);
+  params->counterDataSize = sizeof(uint64_t) + params->maxSamples * card.bytes_per_slot;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
   ++card.image_fills;
+  CUpti_PmSampling_Object& object = *params->pPmSamplingObject;
+  card.image_bytes += params->counterDataSize - std::exchange(object.image_bytes, params->counterDataSize);
   std::memset(params->pCounterData, 0, params->counterDataSize);
   return CUPTI_SUCCESS;
 }

@@ -18,6 +18,8 @@ class Shared {
   }
   T operator=(T value) { return value_ = value; }
   operator T() const { return value_.load(); }
+  T operator+=(T value) { return value_ += value; }
+  T operator-=(T value) { return value_ -= value; }
   T exchange(T value) { return value_.exchange(value); }
   T operator++() { return ++value_; }
   T operator--() { return --value_; }
@@ -36,12 +38,15 @@ struct FakeCard {
   Shared<uint64_t> skip_samples = 0;      // so many samples the device overwrites before the next decoding
   Shared<bool> foreign_clock = false;     // samples are in no clock of ours
   Shared<bool> hang = false;              // decoding takes a second
+  Shared<uint64_t> bytes_per_slot = 24;   // of a range or a sample in an image
   // asked afterwards
   Shared<int> enabled = 0;  // objects that were made and not destroyed
   Shared<int> hosts = 0;
   Shared<int> image_fills = 0;
   Shared<uint32_t> hardware_mode = 0;
   Shared<uint64_t> interval = 0;
+  Shared<uint64_t> image_bytes = 0;     // of the objects there are now
+  Shared<uint64_t> hardware_bytes = 0;  // of samples that wait on the devices
 };
 
 extern "C" {

@@ -39,6 +39,7 @@ TEST_F(RangeCounters, EveryKernelHasItsOwnNumbers) {
   EXPECT_EQ(got[1].put.correlation, 102u);
   EXPECT_LE(got[0].put.end, got[1].put.start);
   EXPECT_EQ((counting.kept->rows[{0, kCounterRow}]), "hardware counters");
+  EXPECT_EQ(counting.kept->properties.count("xsigmaNotCounted"), 0u);
 }
 
 TEST_F(RangeCounters, MoreKernelsThanAnImageHoldsAreAllCounted) {
@@ -107,6 +108,7 @@ TEST_F(RangeCounters, LaunchesWithoutNumbersAreCountedAsLost) {
   ASSERT_TRUE(counting.finish());
   EXPECT_EQ(counting.kept->activities.size(), 1u);
   EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 2u);
+  EXPECT_EQ(counting.kept->properties["xsigmaNotCounted"], "{\"graphs\": 1, \"kernels\": 1}");
 }
 
 TEST_F(RangeCounters, AContextThatComesUpLaterIsCounted) {

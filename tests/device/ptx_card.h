@@ -1,4 +1,4 @@
-// What programs for the card need of CUDA, without its compiler: the driver's functions found at run time, kernels as PTX.
+// What tests of a card need of CUDA, without its compiler: the driver's functions found at run time, kernels as PTX.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace probe {
+namespace ptx_card {
 
 // alpha and beta do nothing; spin runs for so many nanoseconds.
 inline constexpr char kPtx[] = R"(
@@ -30,16 +30,16 @@ again:
 }
 )";
 
-#define PROBE_DRIVER_CALLS(call)                                                                                         \
+#define PTX_CARD_DRIVER_CALLS(call)                                                                                      \
   call(cuInit) call(cuDeviceGet) call(cuDeviceGetCount) call(cuDevicePrimaryCtxRetain) call(cuDevicePrimaryCtxReset_v2)  \
       call(cuCtxSetCurrent) call(cuCtxSynchronize) call(cuModuleLoadData) call(cuModuleGetFunction) call(cuLaunchKernel) \
           call(cuStreamCreate) call(cuStreamBeginCapture_v2) call(cuStreamEndCapture) call(cuStreamSynchronize)          \
               call(cuGraphInstantiateWithFlags) call(cuGraphLaunch)
 
 struct Driver {
-#define PROBE_POINTER(name) decltype(&::name) name;
-  PROBE_DRIVER_CALLS(PROBE_POINTER)
-#undef PROBE_POINTER
+#define PTX_CARD_POINTER(name) decltype(&::name) name;
+  PTX_CARD_DRIVER_CALLS(PTX_CARD_POINTER)
+#undef PTX_CARD_POINTER
 };
 
 // Null where there is no driver.
@@ -48,11 +48,11 @@ inline const Driver* driver() {
     void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library == nullptr) return nullptr;
     static Driver all;
-#define PROBE_FIND(name)                                                 \
+#define PTX_CARD_FIND(name)                                              \
   all.name = reinterpret_cast<decltype(&::name)>(dlsym(library, #name)); \
   if (all.name == nullptr) return nullptr;
-    PROBE_DRIVER_CALLS(PROBE_FIND)
-#undef PROBE_FIND
+    PTX_CARD_DRIVER_CALLS(PTX_CARD_FIND)
+#undef PTX_CARD_FIND
     return &all;
   }();
   return found;
@@ -94,4 +94,4 @@ struct Card {
   void wait() const { check(driver()->cuCtxSynchronize(), "cuCtxSynchronize"); }
 };
 
-}  // namespace probe
+}  // namespace ptx_card

@@ -1,0 +1,179 @@
+// What counters do on a card when something is in their way, and what they leave behind.
+#include <algorithm>
+
+#include "counted_card.h"
+
+namespace {
+
+using namespace counted_card;
+using ptx_card::Card;
+using Clock = std::chrono::steady_clock;
+
+class CounterLimits : public CountedCard {};
+
+TEST_F(CounterLimits, AnUnknownMetricIsRefusedWithTheNameThatWasMeant) {
+  const Card card;
+  for (const microseconds interval : {microseconds(0), microseconds(1000)}) {
+    expectRefused(configOf({"sm__ctas_lunched.sum"}, false, interval), {"sm__ctas_launched.sum"});
+  }
+  expectRefused(configOf({"sm__ctas_launched"}, true), {"is not complete", "sm__ctas_launched.sum"});
+}
+
+TEST_F(CounterLimits, TooManyPassesAreRefusedWithWhatFits) {
+  const Card card;
+  expectRefused(configOf({kBlocks[0], "dram__bytes_read.sum", "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                          "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
+                         false),
+                {"passes", "Into one pass fit " + kBlocks[0], "leave out"});
+}
+
+// Three kernels of 5, 10 and 15 blocks.
+struct Graph {
+  CUstream stream = nullptr;
+  CUgraphExec ready = nullptr;
+
+  explicit Graph(const Card& card) {
+    const ptx_card::Driver& d = *ptx_card::driver();
+    CUgraph captured = nullptr;
+    ptx_card::check(d.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    ptx_card::check(d.cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+    for (unsigned i = 1; i <= 3; ++i) card.launch(card.alpha, 5 * i, stream);
+    ptx_card::check(d.cuStreamEndCapture(stream, &captured), "cuStreamEndCapture");
+    ptx_card::check(d.cuGraphInstantiateWithFlags(&ready, captured, 0), "cuGraphInstantiate");
+  }
+  void launch() const {
+    ptx_card::check(ptx_card::driver()->cuGraphLaunch(ready, stream), "cuGraphLaunch");
+    ptx_card::check(ptx_card::driver()->cuStreamSynchronize(stream), "cuStreamSynchronize");
+  }
+};
+
+TEST_F(CounterLimits, AGraphIsInTheSumOfASession) {
+  const Card card;
+  const Graph graph(card);
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+  card.launch(card.beta, 7);
+  graph.launch();
+  card.launch(card.beta, 8);
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(blocksOf(ranges[0]), 7 + 30 + 8);
+}
+
+TEST_F(CounterLimits, KernelsOfAGraphAreCountedOrItIsSaidThatTheyAreNot) {
+  const Card card;
+  const Graph graph(card);
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
+  card.launch(card.beta, 7);
+  graph.launch();
+  card.launch(card.beta, 8);
+  card.wait();
+  const Recorded recorded = end();
+  std::vector<double> of_kernels;
+  std::vector<double> of_graph;
+  for (const Json& range : recorded.ranges()) {
+    const bool is_graph = range["name"].text.rfind("graph", 0) == 0;
+    std::printf("%s: %g blocks\n", range["name"].text.c_str(), blocksOf(range));
+    (is_graph ? of_graph : of_kernels).push_back(blocksOf(range));
+  }
+  const Json& left_out = recorded.trace["xsigmaNotCounted"];
+  std::printf("left out: %g launches of graphs, %g of kernels\n", left_out["graphs"].number, left_out["kernels"].number);
+
+  if (left_out["graphs"].number == 0) {
+    EXPECT_EQ(of_graph, (std::vector<double>{5, 10, 15}));
+  } else {
+    EXPECT_EQ(left_out["graphs"].number, 1);
+    EXPECT_TRUE(of_graph.empty());
+  }
+  EXPECT_EQ(static_cast<double>(of_kernels.size()) + left_out["kernels"].number, 2);
+  for (const double blocks : of_kernels) EXPECT_TRUE(blocks == 7 || blocks == 8) << blocks << " blocks are another's";
+  EXPECT_EQ(recorded.ledger.device.dropped, static_cast<uint64_t>(left_out["graphs"].number + left_out["kernels"].number));
+  EXPECT_EQ(recorded.kernels().size(), 5u) << "the records of kernels are another matter";
+}
+
+TEST_F(CounterLimits, SamplesThatComeTooFastAreCountedAsLostAndTheSessionGoesOn) {
+  const Card card;
+  ProfilerConfig config = configOf({"sm__cycles_active.avg"}, false, microseconds(2));
+  config.experimental_config.capture.byte_cap = size_t{64} << 20;
+  XSIGMA_COUNT_OR_SKIP(config);
+  const auto begun = Clock::now();
+  for (int i = 0; i < 100; ++i) card.launch(card.alpha, 1);
+  card.launchSpin(300'000'000, 264);
+  card.wait();
+  for (int i = 0; i < 100; ++i) card.launch(card.beta, 1);
+  card.wait();
+  const double wanted = secondsSince(begun) / 2e-6;
+  const Recorded recorded = end();
+  const size_t samples = recorded.samples("sm__cycles_active.avg").size();
+  const uint64_t lost = recorded.ledger.device.causes[static_cast<size_t>(DeviceLossCause::buffers_full)];
+  std::printf("every 2 us: %zu samples, %llu counted as lost, of about %.0f\n", samples, static_cast<unsigned long long>(lost), wanted);
+  EXPECT_GT(samples, 0u);
+  EXPECT_GT(lost, 0u);
+  EXPECT_EQ(recorded.kernels().size(), 201u);
+}
+
+TEST_F(CounterLimits, AKernelThatDoesNotEndHoldsNobodyForLongerThanTheDeadline) {
+  constexpr double kDeadline = 5;  // of a session for what its devices still have
+  const Card card;
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+  card.launchSpin(9'000'000'000, 1);
+  const auto begun = Clock::now();
+  {
+    const std::unique_ptr<ProfilerResult> result = disableProfiler();
+    const double stopped = secondsSince(begun);
+    const Ledger ledger = result->ledger();
+    const double read = secondsSince(begun);
+    std::printf("stopped after %.3f s, the ledger after %.3f s\n", stopped, read);
+    EXPECT_LT(stopped, 1);
+    EXPECT_LT(read, kDeadline + 2);
+    EXPECT_GE(ledger.device.dropped, 1u) << "what was counted did not come in time";
+  }
+  card.wait();
+  usleep(500'000);
+  ASSERT_TRUE(begin(configOf(kBlocks, true)));
+  card.launch(card.beta, 17);
+  card.wait();
+  const std::vector<Json> ranges = end().ranges();
+  ASSERT_EQ(ranges.size(), 1u) << "the next session counts as if nothing had been";
+  EXPECT_EQ(blocksOf(ranges[0]), 17);
+}
+
+// Nanoseconds on the launching thread: the median of bursts that are short enough for the device's queue.
+double costOfALaunch(const Card& card) {
+  constexpr int kBursts = 101;
+  constexpr int kLaunches = 200;
+  std::vector<double> costs;
+  for (int burst = 0; burst < kBursts; ++burst) {
+    const auto begun = Clock::now();
+    for (int i = 0; i < kLaunches; ++i) card.launch(card.alpha, 1);
+    costs.push_back(secondsSince(begun) * 1e9 / kLaunches);
+    card.wait();
+  }
+  std::nth_element(costs.begin(), costs.begin() + kBursts / 2, costs.end());
+  return costs[kBursts / 2];
+}
+
+TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
+  const Card card;
+  costOfALaunch(card);
+  const double before = costOfALaunch(card);
+  struct Way {
+    const char* name;
+    bool per_kernel;
+    microseconds interval;
+  };
+  for (const Way& way :
+       {Way{"counters of kernels", true, {}}, Way{"counters of a session", false, {}}, Way{"samples", false, milliseconds(1)}}) {
+    XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, way.per_kernel, way.interval));
+    for (int i = 0; i < 5; ++i) card.launch(card.alpha, 1);
+    card.wait();
+    (void)end();
+    usleep(200'000);  // what leaves the process does so at the next wait
+    card.wait();
+    const double after = costOfALaunch(card);
+    std::printf("a launch: %.0f ns before, %.0f ns after %s: %.2f\n", before, after, way.name, after / before);
+    EXPECT_LE(after, 1.1 * before) << "after " << way.name;
+  }
+}
+
+}  // namespace
