@@ -38,11 +38,7 @@ void Decoder::put(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL: return memory_.add(readMemoryPool(version_, record));
     case CUPTI_ACTIVITY_KIND_CONTEXT: return rows_.add(readContext(version_, record));
     case CUPTI_ACTIVITY_KIND_STREAM: return rows_.add(readStream(version_, record));
-    case CUPTI_ACTIVITY_KIND_NAME: {
-      StreamNameRecord name;
-      if (readStreamName(version_, record, name)) rows_.add(name);
-      return;
-    }
+    case CUPTI_ACTIVITY_KIND_NAME: return rows_.add(readName(version_, record));
     default: return putUnknown(static_cast<uint32_t>(record.kind));
   }
 }

@@ -26,13 +26,14 @@ void DeviceRows::seen(uint32_t device, uint32_t context, int64_t stream) {
     early_streams_.clear();
     for (const StreamRecord& record : early) add(record);
   }
-  if (bool& shown = shown_devices_[device]; !shown) {
-    shown = true;
+  if (Device& known = devices_[device]; !known.shown) {
     describeDevices();
-    output_.row(device, -1, fmt::format("GPU {}", device), kFirstDeviceRow + device);
+    show(device, known);
   }
   Stream& known = streams_[{device, stream}];
-  if (!known.shown) show(device, stream, known);
+  const bool moved = known.context != context && context != CUPTI_INVALID_CONTEXT_ID;
+  if (moved) known.context = context;
+  if (!known.shown || (moved && context_names_.count(context) != 0)) show(device, stream, known);
 }
 
 void DeviceRows::add(const StreamRecord& record) {
@@ -47,10 +48,29 @@ void DeviceRows::add(const StreamRecord& record) {
   if (stream.shown) show(*device, record.stream, stream);
 }
 
-void DeviceRows::add(const StreamNameRecord& record) {
-  Stream& stream = streams_[{record.device, record.stream}];
-  stream.name = record.name;
-  if (stream.shown) show(record.device, record.stream, stream);
+void DeviceRows::add(const NameRecord& record) {
+  switch (record.of) {
+    case NameRecord::Of::device: {
+      Device& device = devices_[record.device];
+      device.name = record.name;
+      if (device.shown) show(record.device, device);
+      return;
+    }
+    case NameRecord::Of::context: {
+      context_names_[record.context] = record.name;
+      for (auto& [place, stream] : streams_) {
+        if (stream.shown && stream.context == record.context) show(place.first, place.second, stream);
+      }
+      return;
+    }
+    case NameRecord::Of::stream: {
+      Stream& stream = streams_[{record.device, record.stream}];
+      stream.name = record.name;
+      if (stream.shown) show(record.device, record.stream, stream);
+      return;
+    }
+    case NameRecord::Of::other: return;
+  }
 }
 
 std::optional<uint32_t> DeviceRows::deviceOf(uint32_t context) const {
@@ -59,10 +79,18 @@ std::optional<uint32_t> DeviceRows::deviceOf(uint32_t context) const {
   return found->second;
 }
 
+void DeviceRows::show(uint32_t number, Device& device) {
+  device.shown = true;
+  output_.row(number, -1, device.name.empty() ? fmt::format("GPU {}", number) : fmt::format("GPU {} {}", number, device.name),
+              kFirstDeviceRow + number);
+}
+
 void DeviceRows::show(uint32_t device, int64_t number, Stream& stream) {
   stream.shown = true;
   std::string name = number == 0 ? "synchronization " : fmt::format("stream {} ", number);
   if (!stream.name.empty()) name += stream.name + ' ';
+  if (const auto context = context_names_.find(stream.context); context != context_names_.end())
+    name += fmt::format("(context {}) ", context->second);
   if (stream.priority != 0) name += fmt::format("(priority {}) ", stream.priority);
   output_.row(device, number, name, number);
 }

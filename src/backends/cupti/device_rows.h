@@ -29,23 +29,30 @@ class DeviceRows {
   void seen(uint32_t device, uint32_t context, int64_t stream);
   void add(const ContextRecord& context) { devices_of_contexts_[context.context] = context.device; }
   void add(const StreamRecord& stream);
-  void add(const StreamNameRecord& name);
+  void add(const NameRecord& name);
   std::optional<uint32_t> deviceOf(uint32_t context) const;
 
  private:
+  struct Device {
+    std::string name{};
+    bool shown = false;
+  };
   struct Stream {
+    uint32_t context = CUPTI_INVALID_CONTEXT_ID;
     int32_t priority = 0;
     std::string name{};
     bool shown = false;
   };
 
+  void show(uint32_t number, Device& device);
   void show(uint32_t device, int64_t number, Stream& stream);
 
   const CudaDriver* driver_;
   BackendOutput& output_;
   std::vector<DeviceFacts> facts_;
   std::unordered_map<uint32_t, uint32_t> devices_of_contexts_;
-  std::unordered_map<uint32_t, bool> shown_devices_;
+  std::unordered_map<uint32_t, std::string> context_names_;
+  std::unordered_map<uint32_t, Device> devices_;
   std::map<std::pair<uint32_t, int64_t>, Stream> streams_;  // by device and number
   std::vector<StreamRecord> early_streams_;                 // of contexts whose device is not known yet
 };

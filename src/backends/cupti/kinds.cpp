@@ -12,7 +12,7 @@ std::vector<WantedKind> wantedKinds(const BackendRequest& request) {
   // What rows are named by comes before what is on them.
   kinds.push_back({CUPTI_ACTIVITY_KIND_CONTEXT, "contexts", false});
   kinds.push_back({CUPTI_ACTIVITY_KIND_STREAM, "streams", false});
-  kinds.push_back({CUPTI_ACTIVITY_KIND_NAME, "names of streams", false});
+  kinds.push_back({CUPTI_ACTIVITY_KIND_NAME, "names", false});
   if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", needed});
   if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", needed});
   if (usual || wants(ActivityType::CONCURRENT_KERNEL)) kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", needed});

@@ -165,11 +165,21 @@ StreamRecord readStream(uint32_t version, const CUpti_Activity& record) {
   });
 }
 
-bool readStreamName(uint32_t version, const CUpti_Activity& record, StreamNameRecord& out) {
-  return NameLayouts::read(version, record, [&out](const auto& from) {
-    if (from.objectKind != CUPTI_ACTIVITY_OBJECT_STREAM || from.name == nullptr) return false;
-    out = {.device = from.objectId.dcs.deviceId, .stream = from.objectId.dcs.streamId, .name = from.name};
-    return true;
+NameRecord readName(uint32_t version, const CUpti_Activity& record) {
+  return NameLayouts::read(version, record, [](const auto& from) {
+    NameRecord name;
+    if (from.name == nullptr) return name;
+    switch (from.objectKind) {
+      case CUPTI_ACTIVITY_OBJECT_DEVICE: name.of = NameRecord::Of::device; break;
+      case CUPTI_ACTIVITY_OBJECT_CONTEXT: name.of = NameRecord::Of::context; break;
+      case CUPTI_ACTIVITY_OBJECT_STREAM: name.of = NameRecord::Of::stream; break;
+      default: return name;
+    }
+    name.device = from.objectId.dcs.deviceId;
+    name.context = from.objectId.dcs.contextId;
+    name.stream = from.objectId.dcs.streamId;
+    name.name = from.name;
+    return name;
   });
 }
 

@@ -124,8 +124,11 @@ struct StreamRecord {
   int32_t priority = 0;
 };
 
-struct StreamNameRecord {
+// What the program calls something.
+struct NameRecord {
+  enum class Of { device, context, stream, other } of = Of::other;
   uint32_t device = 0;
+  uint32_t context = 0;
   uint32_t stream = 0;
   const char* name = nullptr;
 };
@@ -143,7 +146,6 @@ MemoryRecord readMemory(uint32_t version, const CUpti_Activity& record);
 MemoryPoolRecord readMemoryPool(uint32_t version, const CUpti_Activity& record);
 ContextRecord readContext(uint32_t version, const CUpti_Activity& record);
 StreamRecord readStream(uint32_t version, const CUpti_Activity& record);
-// False: it names something else than a stream.
-bool readStreamName(uint32_t version, const CUpti_Activity& record, StreamNameRecord& out);
+NameRecord readName(uint32_t version, const CUpti_Activity& record);
 
 }  // namespace xsigma::profiler::backends::cupti
