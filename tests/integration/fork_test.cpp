@@ -62,6 +62,22 @@ TEST(Fork, TheChildMayDestroyTheParentsRecordingAndStartItsOwn) {
   EXPECT_EQ(child->ledger().threads.size(), 2u);
 }
 
+TEST(Fork, WhateverAThreadOfTheParentDoesWithARecordingTheChildMayStopIt) {
+  Recording recording = record();
+  runScopes(1000);
+  std::atomic<bool> enough{false};
+  std::thread reader([&] {
+    while (!enough) EXPECT_EQ(recording.snapshot().ledger().recorded, 1000u);
+  });
+  for (int i = 0; i < 50 && !testing::Test::HasFailure(); ++i) {
+    EXPECT_EQ(runInChild([&] { return recording.snapshot().ledger().attempted + recording.stop().ledger().attempted == 0 ? 0 : 1; }, 5), 0)
+        << "child " << i;
+  }
+  enough = true;
+  reader.join();
+  EXPECT_EQ(recording.stop().ledger().recorded, 1000u);
+}
+
 TEST(Fork, InsideAScopeTheEndIsTheParentsAlone) {
   Recording recording = record();
   int outcome = -1;

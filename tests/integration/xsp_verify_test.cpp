@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 
+#include "collect/live_capture.h"
 #include "typed_xsp.h"
 
 namespace {
@@ -54,6 +55,48 @@ TEST_F(XspVerify, NamesTheCauseOfALoss) {
   EXPECT_TRUE(contains(outcome.output, "with losses")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "cap_reached")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "10000")) << outcome.output;
+}
+
+// What a backend has put when the recording ended: kernels that were asked for and are not over, some of them several times.
+void recordPending(const std::string& path, int kernels) {
+  CaptureOptions options;
+  options.path = path;
+  const auto live = *collect::LiveCapture::start(options);
+  const auto output = live->openDevices("some backend");
+  output->open();
+  DeviceActivity kernel;
+  kernel.role = DeviceRole::pending;
+  for (int i = 0; i < kernels; ++i) {
+    const std::string digits = std::to_string(i);
+    kernel.name = output->text("kernel_" + std::string(2 - digits.size(), '0') + digits);
+    for (int times = 0; times <= i; ++times) {
+      ++kernel.correlation;
+      output->put(kernel);
+    }
+  }
+  output->lost(DeviceLoss::buffers_full, 7);
+  output->lost(DeviceLoss::unreadable, 5);
+  live->stop().info();  // waits for its end
+}
+
+TEST_F(XspVerify, NamesThePendingKernelsAndTheCausesOfTheDevicesLosses) {
+  recordPending(path_, 3);
+  const Outcome outcome = xsp("verify " + path_);
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+  for (const char* const line : {"18 kernels launched = 0 recorded + 6 pending + 12 dropped", "  pending: 1 of kernel_00\n", "  pending: 2 of kernel_01\n",
+                                 "  pending: 3 of kernel_02\n", "  7 device records were dropped: buffers_full\n",
+                                 "  5 device records were dropped: unreadable\n"}) {
+    EXPECT_TRUE(contains(outcome.output, line)) << line << " is missing in:\n" << outcome.output;
+  }
+  EXPECT_FALSE(contains(outcome.output, "kernels more")) << outcome.output;
+}
+
+TEST_F(XspVerify, NamesTenPendingKernelsAndCountsTheRest) {
+  recordPending(path_, 14);
+  const std::string output = xsp("verify " + path_).output;
+  EXPECT_TRUE(contains(output, "  pending: 10 of kernel_09\n")) << output;
+  EXPECT_FALSE(contains(output, "kernel_10")) << output;
+  EXPECT_TRUE(contains(output, "  … and 4 kernels more\n")) << output;
 }
 
 TEST_F(XspVerify, FindsATruncatedFile) {

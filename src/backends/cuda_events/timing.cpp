@@ -13,12 +13,6 @@ using libkineto::ActivityType;
 constexpr auto kPause = std::chrono::milliseconds(5);
 constexpr int kMostDevices = 128;  // a clock each
 
-int64_t ownThreadId() noexcept {
-  static constinit thread_local int64_t id = 0;
-  if (id == 0) id = gettid();
-  return id;
-}
-
 uint64_t nextRun() noexcept {
   static constinit std::atomic<uint64_t> runs{0};
   return runs.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -69,7 +63,7 @@ Range* Timing::begin() noexcept {
     return nullptr;
   }
   range->stream = currentCudaStream();
-  range->thread_id = ownThreadId();
+  range->thread_id = gettid();  // not kept: a forked child has another
   return range;
 }
 

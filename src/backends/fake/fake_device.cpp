@@ -68,6 +68,19 @@ void FakeDevice::setStart(std::function<Status()> start) {
   start_ = std::move(start);
 }
 
+void FakeDevice::setBeforeFetch(std::function<void()> act) {
+  const std::lock_guard lock(mutex_);
+  before_fetch_ = std::move(act);
+}
+
+bool FakeDevice::mark(bool on) {
+  std::unique_lock lock(mutex_);
+  const auto marked = request_.marked;
+  lock.unlock();  // whoever is told may switch the device
+  if (marked) marked(on);
+  return marked != nullptr;
+}
+
 Status FakeDevice::start() {
   const std::lock_guard lock(mutex_);
   return start_ ? start_() : Status();
@@ -207,7 +220,12 @@ void FakeDevice::stop() {
 }
 
 void FakeDevice::fetch(BackendOutput& output) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (const auto act = before_fetch_) {
+    lock.unlock();
+    act();
+    lock.lock();
+  }
   const auto stopped_at = static_cast<int64_t>(pairs_.empty() ? 0 : pairs_.back().device);
   for (const Pair& each : pairs_) output.clockPair(kDeviceClock, each.device, each.host);
   output.row(0, -1, "GPU 0 (a simulated device)", 5'000'000);

@@ -40,6 +40,10 @@ class FakeDevice {
 
   // What starting to watch it comes to, asked each time; it may throw. Empty: all is well.
   void setStart(std::function<Status()> start);
+  // Called before what it holds is fetched, by whoever fetches.
+  void setBeforeFetch(std::function<void()> act);
+  // As a program marks where to begin and to end. False: nobody has asked for marks since the device was last watched.
+  bool mark(bool on);
 
   // For the backend.
   Status start();
@@ -72,6 +76,7 @@ class FakeDevice {
   bool collecting_ = false;
   bool hurry_ = false;
   std::function<Status()> start_;
+  std::function<void()> before_fetch_;
   BackendRequest request_;
   std::vector<Record> records_;
   std::vector<Pair> pairs_;

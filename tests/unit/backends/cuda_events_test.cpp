@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -36,6 +37,7 @@ class CudaEvents : public testing::Test {
   }
   ~CudaEvents() override {
     stubs_.hang(false);
+    stubs_.stick(false);
     run_ = nullptr;
     if (profilerEnabled()) disableProfiler();
     registerCUDAMethods(nullptr);
@@ -227,6 +229,48 @@ TEST_F(CudaEvents, ADeviceThatHangsHoldsNobodyBack) {
   stubs_.hang(false);
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(output_->works.size(), put);  // it woke up too late
+}
+
+TEST_F(CudaEvents, AThreadThatTheDeviceKeepsInsideAScopeHoldsNobodyBack) {
+  start();
+  stubs_.stick(true);
+  std::thread stuck([] {
+    enableProfilerInChildThread();
+    { XSIGMA_PROFILE_SCOPE("stuck"); }
+    disableProfilerInChildThread();
+  });
+  while (stubs_.records == 0) std::this_thread::yield();
+  std::atomic<bool> over{false};
+  std::thread rescue([&] {  // fails the test, instead of hanging it
+    for (int i = 0; i < 150 && !over; ++i) std::this_thread::sleep_for(100ms);
+    stubs_.stick(false);
+  });
+  run_->stop();
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_FALSE(run_->drain(before + 100ms));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  over = true;
+  rescue.join();
+  stuck.join();
+  EXPECT_TRUE(output_->works.empty());
+}
+
+TEST_F(CudaEvents, ARunThatHangsIsNotMixedIntoTheNext) {
+  start();
+  stubs_.hang(true);
+  { XSIGMA_PROFILE_SCOPE("first run"); }
+  run_->stop();
+  EXPECT_FALSE(run_->drain(std::chrono::steady_clock::now() + 100ms));
+  output_ = std::make_shared<KeptOutput>();
+  start();  // while the worker of the first still waits for the device
+  {
+    XSIGMA_PROFILE_SCOPE("second run");
+    work(3000);
+  }
+  stubs_.hang(false);
+  ASSERT_TRUE(finish());
+  ASSERT_EQ(output_->works.size(), 1u);
+  EXPECT_EQ(output_->nameOf(output_->works[0]), "second run");
 }
 
 TEST_F(CudaEvents, NothingIsTimedWhileCollectionIsOff) {

@@ -26,6 +26,7 @@ class FakeSession : public testing::Test {
     device.setRoom(SIZE_MAX);
     device.setHurry(false);
     device.setStart({});
+    device.setBeforeFetch({});
     device.setDrift(0);
     device.setLatency(std::chrono::microseconds(2));
   }

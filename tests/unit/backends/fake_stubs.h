@@ -21,6 +21,7 @@ class FakeStubs final : public ProfilerStubs {
  public:
   void record(int* device, ProfilerVoidEventStub* event, int64_t*) const override {
     ++records;
+    waitWhile(stuck_);
     if (fails) throw ProfilerError("the fake device is broken");
     *device = has_device ? 0 : -1;
     if (!has_device) return;
@@ -34,8 +35,7 @@ class FakeStubs final : public ProfilerStubs {
     *static_cast<int64_t*>(event->get()) = now_ns;
   }
   float elapsed(const ProfilerVoidEventStub* first, const ProfilerVoidEventStub* second) const override {
-    std::unique_lock lock(mutex_);
-    reached_.wait(lock, [&] { return !hangs_; });
+    waitWhile(hangs_);
     const int64_t ns = *static_cast<const int64_t*>(second->get()) - *static_cast<const int64_t*>(first->get());
     return static_cast<float>(ns) / 1000.0f;
   }
@@ -46,11 +46,10 @@ class FakeStubs final : public ProfilerStubs {
   void onEachDevice(const std::function<void(int)>& op) const override { op(0); }
   void synchronize() const override {}
 
-  void hang(bool on) {
-    const std::lock_guard lock(mutex_);
-    hangs_ = on;
-    reached_.notify_all();
-  }
+  // The device does not get to what was asked of it.
+  void hang(bool on) { set(hangs_, on); }
+  // Its queue is full: whoever asks for more waits.
+  void stick(bool on) { set(stuck_, on); }
 
   std::atomic<int64_t> now_ns{5'000'000'000};  // where the device is: its clock began some other time than the host's
   std::atomic<bool> fails{false};
@@ -59,9 +58,20 @@ class FakeStubs final : public ProfilerStubs {
   mutable std::atomic<int> made{0};  // events that exist
 
  private:
+  void set(bool& which, bool on) {
+    const std::lock_guard lock(mutex_);
+    which = on;
+    reached_.notify_all();
+  }
+  void waitWhile(const bool& which) const {
+    std::unique_lock lock(mutex_);
+    reached_.wait(lock, [&] { return !which; });
+  }
+
   mutable std::mutex mutex_;
   mutable std::condition_variable reached_;
   bool hangs_ = false;
+  bool stuck_ = false;
 };
 
 struct KeptOutput final : BackendOutput {
