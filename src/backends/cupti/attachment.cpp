@@ -11,6 +11,7 @@
 #include "backends/cupti/layouts.h"
 #include "backends/cupti/other_tools.h"
 #include "backends/cupti/process_hooks.h"
+#include "backends/cupti/stream_dump.h"
 #include "base/environment.h"
 #include "base/json_text.h"
 
@@ -25,9 +26,6 @@ constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kMarkCallbacks[] = {
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000}};
-
-// What the rows of devices are named by.
-bool isDescribed(CUpti_ActivityKind kind) { return kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM; }
 
 // Whether CUPTI is taken out of the process again. Before 12.6 it was not safe beside a program that goes on calling CUDA.
 bool shouldFinalize(const CuptiLibrary& cupti) {
@@ -101,12 +99,11 @@ Status Attachment::enable() {
   callbacks_wanted_.store(true, std::memory_order_relaxed);
   enableCallbacks(1);
   for (const WantedKind& wanted : kinds_) {
-    if (isDescribed(wanted.kind)) continue;
     const CUptiResult result = enableOne(wanted.kind);
     if (result == CUPTI_SUCCESS) continue;
     if (wanted.needed) {
       disable();
-      disableRest();
+      disableCallbacks();
       return {StatusCode::unsupported,
               fmt::format("CUPTI ({}) does not record {}: {}", cupti_.file.path(), wanted.name, cupti_.errorText(result))};
     }
@@ -116,24 +113,9 @@ Status Attachment::enable() {
 }
 
 void Attachment::disable() noexcept {
-  for (const WantedKind& wanted : kinds_) {
-    if (isDescribed(wanted.kind)) continue;
-    cupti_.disable(wanted.kind);
-    if (wanted.kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && cupti_.enable_event_timestamps != nullptr) cupti_.enable_event_timestamps(0);
-  }
-}
-
-void Attachment::describe() noexcept {
-  for (const WantedKind& wanted : kinds_) {
-    if (!isDescribed(wanted.kind) || described_.load(std::memory_order_acquire) == kNoMore) continue;
-    if (cupti_.enable_and_dump == nullptr || cupti_.enable_and_dump(wanted.kind) != CUPTI_SUCCESS) cupti_.enable(wanted.kind);
-  }
-  if (described_.exchange(kYes, std::memory_order_acq_rel) == kNoMore) disableDescribed();
-}
-
-void Attachment::disableDescribed() noexcept {
-  for (const WantedKind& wanted : kinds_) {
-    if (isDescribed(wanted.kind)) cupti_.disable(wanted.kind);
+  for (auto wanted = kinds_.rbegin(); wanted != kinds_.rend(); ++wanted) {
+    cupti_.disable(wanted->kind);
+    if (wanted->kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && cupti_.enable_event_timestamps != nullptr) cupti_.enable_event_timestamps(0);
   }
 }
 
@@ -154,10 +136,9 @@ void Attachment::enableCallbacks(uint32_t on) noexcept {
   }
 }
 
-void Attachment::disableRest() noexcept {
+void Attachment::disableCallbacks() noexcept {
   callbacks_wanted_.store(false, std::memory_order_relaxed);
   enableCallbacks(0);
-  if (described_.exchange(kNoMore, std::memory_order_acq_rel) == kYes) disableDescribed();  // otherwise describe() does when it comes back
 }
 
 void Attachment::renewCallbacks() noexcept {
@@ -180,7 +161,7 @@ void Attachment::forgetListener() noexcept {
 
 void Attachment::detach() noexcept {
   if (!attached_ || !shouldFinalize(cupti_)) return letGo();
-  if (base::environmentText("XSIGMA_PROFILER_CUPTI_FINALIZE").value_or("") == "now") {
+  if (base::environmentText("XSIGMA_PROFILER_CUPTI_FINALIZE").value_or("") == "now" && !StreamDump::ofProcess().isUnderWay()) {
     letGo();
     if (cupti_.finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
     return;

@@ -31,16 +31,14 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
-  // All kinds that the request needs, but for those that describe(). An error: one that it cannot be without was refused; nothing is recorded then.
+  // All kinds that the request needs. An error: one that it cannot be without was refused; nothing is recorded then.
   Status enable();
   // Not while another thread is in enable().
   void disable() noexcept;
-  // Contexts and streams, those too that are there already. May wait for as long as threads of the program call CUDA without a pause; nothing else needs it.
-  void describe() noexcept;
   // From now on until detach(); before enable(). It is kept for ever if a thread is inside of it then.
   void listen(std::shared_ptr<CallbackListener> listener, const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks);
-  // Contexts, streams, nodes of graphs and the program's marks are no longer told. describe() may be under way.
-  void disableRest() noexcept;
+  // Nodes of graphs and the program's marks are no longer told.
+  void disableCallbacks() noexcept;
   // Those that were asked for while the driver initialises are forgotten by it: asks again.
   void renewCallbacks() noexcept;
   // No callback comes any more, and another tool may have it. CUPTI stays in the process.
@@ -55,7 +53,6 @@ class Attachment {
   Attachment(const CuptiLibrary& cupti, const BackendRequest& request) : cupti_(cupti), kinds_(wantedKinds(request)), request_(request) {}
 
   CUptiResult enableOne(CUpti_ActivityKind kind);
-  void disableDescribed() noexcept;
   void enableCallbacks(uint32_t on) noexcept;
   void forgetListener() noexcept;
 
@@ -67,8 +64,6 @@ class Attachment {
   std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> listened_;
   std::string refused_;
   std::atomic<bool> callbacks_wanted_{false};
-  enum Described : int { kNotYet, kYes, kNoMore };
-  std::atomic<int> described_{kNotYet};
   bool attached_ = false;
 };
 

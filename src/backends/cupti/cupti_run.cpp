@@ -12,9 +12,9 @@
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
 #include "backends/cupti/counters/locked_output.h"
+#include "backends/cupti/stream_dump.h"
 #include "base/driver_init.h"
 #include "base/log.h"
-#include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -80,9 +80,6 @@ class Counting final : public CallbackListener {
 
 namespace {
 
-// The rows of devices get their names a little later where threads of the program keep CUPTI out.
-constexpr std::chrono::milliseconds kMostDescribing{20};
-
 void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOutput& output) {
   output.property("cupti_version", fmt::format("{}", cupti.version));
   if (const int version = driver.version(); version != 0) output.property("cuda_driver_version", fmt::format("{}", version));
@@ -111,9 +108,8 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
   }
 
   putVersions(cupti, driver, *output);
-  const bool inside_init = base::insideDriverInit();
   std::function<void()> renew;
-  if (inside_init) renew = [attachment] { attachment->renewCallbacks(); };
+  if (base::insideDriverInit()) renew = [attachment] { attachment->renewCallbacks(); };
   const auto worker =
       std::make_shared<Worker>(cupti, output, std::make_unique<Decoder>(cupti, &driver, request, *output), tenure, std::move(renew));
   Status status = attachment->enable();
@@ -125,15 +121,11 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
       counting->run().drain(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     }
     attachment->disable();
-    attachment->disableRest();
+    attachment->disableCallbacks();
     return status;
   }
-  if (inside_init) {
-    attachment->describe();  // nobody else is inside of the driver
-  } else {
-    base::endsWithin(kMostDescribing, "xsp-describe", [tenure] { tenure->attachment->describe(); });
-  }
-  return std::unique_ptr<BackendRun>(new CuptiRun(attachment, worker, counting));
+  StreamDump::ofProcess().want(cupti);
+  return std::unique_ptr<BackendRun>(new CuptiRun(cupti, attachment, worker, counting));
 }
 
 Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequest& request) {
@@ -150,7 +142,7 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   Attachment& attachment = *attached.value();
   if (Status status = attachment.enable(); !status) return status;
   attachment.disable();
-  attachment.disableRest();
+  attachment.disableCallbacks();
   cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   std::vector<BufferPool::Completed> empty;
   pool.takeCompleted(empty);
@@ -159,8 +151,9 @@ Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequ
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-CuptiRun::CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker, std::shared_ptr<Counting> counting)
-    : attachment_(std::move(attachment)), worker_(std::move(worker)), counting_(std::move(counting)), process_(getpid()) {}
+CuptiRun::CuptiRun(const CuptiLibrary& cupti, std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker,
+                   std::shared_ptr<Counting> counting)
+    : cupti_(cupti), attachment_(std::move(attachment)), worker_(std::move(worker)), counting_(std::move(counting)), process_(getpid()) {}
 
 CuptiRun::~CuptiRun() {
   if (drained_) return;
@@ -191,7 +184,8 @@ void CuptiRun::stop() noexcept {
   stopped_ = true;
   if (counting_ != nullptr) counting_->run().stop();
   attachment_->disable();
-  attachment_->disableRest();
+  attachment_->disableCallbacks();
+  StreamDump::ofProcess().unwant(cupti_);
 }
 
 bool CuptiRun::drain(std::chrono::steady_clock::time_point deadline) noexcept {

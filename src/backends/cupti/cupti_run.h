@@ -29,10 +29,12 @@ class CuptiRun final : public BackendRun {
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override;
 
  private:
-  CuptiRun(std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker, std::shared_ptr<Counting> counting);
+  CuptiRun(const CuptiLibrary& cupti, std::shared_ptr<Attachment> attachment, std::shared_ptr<Worker> worker,
+           std::shared_ptr<Counting> counting);
   // A child of a fork has no worker, and a CUDA that it cannot use.
   bool isForked() const noexcept;
 
+  const CuptiLibrary& cupti_;
   std::shared_ptr<Attachment> attachment_;  // detached by whoever is the last to use CUPTI: the worker, unless it was refused
   std::shared_ptr<Worker> worker_;
   std::shared_ptr<Counting> counting_;  // hardware counters; null: none were asked for

@@ -42,10 +42,14 @@ void DeviceRows::add(const StreamRecord& record) {
     early_streams_.push_back(record);
     return;
   }
-  Stream& stream = streams_[{*device, record.stream}];
-  if (stream.priority == record.priority) return;
-  stream.priority = record.priority;
-  if (stream.shown) show(*device, record.stream, stream);
+  prioritized(*device, record.stream, record.priority);
+}
+
+void DeviceRows::prioritized(uint32_t device, int64_t number, int32_t priority) {
+  Stream& stream = streams_[{device, number}];
+  if (stream.priority == priority) return;
+  stream.priority = priority;
+  if (stream.shown) show(device, number, stream);
 }
 
 void DeviceRows::add(const NameRecord& record) {

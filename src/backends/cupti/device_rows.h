@@ -27,6 +27,8 @@ class DeviceRows {
 
   // Something was on this stream: it gets a row.
   void seen(uint32_t device, uint32_t context, int64_t stream);
+  // Of a stream that may be older than the run, so that there is no record of it.
+  void prioritized(uint32_t device, int64_t stream, int32_t priority);
   void add(const ContextRecord& context) { devices_of_contexts_[context.context] = context.device; }
   void add(const StreamRecord& stream);
   void add(const NameRecord& name);

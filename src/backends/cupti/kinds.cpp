@@ -9,12 +9,7 @@ std::vector<WantedKind> wantedKinds(const BackendRequest& request) {
   // Counting may exclude tracing; it is what was asked for then.
   const bool needed = request.metrics.empty();
   std::vector<WantedKind> kinds;
-  // What rows are named by comes before what is on them.
-  kinds.push_back({CUPTI_ACTIVITY_KIND_CONTEXT, "contexts", false});
-  kinds.push_back({CUPTI_ACTIVITY_KIND_STREAM, "streams", false});
   kinds.push_back({CUPTI_ACTIVITY_KIND_NAME, "names", false});
-  if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", needed});
-  if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", needed});
   if (usual || wants(ActivityType::CONCURRENT_KERNEL)) kinds.push_back({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", needed});
   if (usual || wants(ActivityType::GPU_MEMCPY)) {
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMCPY, "copies", needed});
@@ -29,6 +24,9 @@ std::vector<WantedKind> wantedKinds(const BackendRequest& request) {
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY_POOL, "memory pools", false});
     kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY2, "memory", needed});
   }
+  // A call whose work was not recorded would pass for one whose work has not ended: calls begin last, and end first.
+  if (usual || wants(ActivityType::CUDA_RUNTIME)) kinds.push_back({CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls", needed});
+  if (usual || wants(ActivityType::CUDA_DRIVER)) kinds.push_back({CUPTI_ACTIVITY_KIND_DRIVER, "driver calls", needed});
   return kinds;
 }
 

@@ -14,7 +14,7 @@ struct WantedKind {
   bool needed;       // a run without it is none
 };
 
-// In the order in which they are to be enabled.
+// In the order in which they are to be enabled, and in the other one disabled. Contexts and streams are not among them: stream_dump.h.
 std::vector<WantedKind> wantedKinds(const BackendRequest& request);
 
 }  // namespace xsigma::profiler::backends::cupti

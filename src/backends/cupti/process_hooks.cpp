@@ -13,6 +13,7 @@
 #include "backends/cupti/attachment.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/doorbell.h"
+#include "backends/cupti/stream_dump.h"
 #include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
@@ -80,6 +81,7 @@ void ProcessHooks::finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHand
 void ProcessHooks::finalize() noexcept {
   int later = kLater;
   if (!finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) return;
+  if (StreamDump::ofProcess().isUnderWay()) return finalizing_.store(kLater, std::memory_order_release);  // at the next wait, then
   try {
     base::endsWithin(kMostFinalizing, "xsp-finalize", [this] { finalizeNow(); });
   } catch (const std::bad_alloc&) {

@@ -121,7 +121,10 @@ bool WorkDecoder::put(const KernelRecord& kernel) {
   if (belongsToWholeGraph(kernel.work)) return putNode(kernel.work, GraphRuns::kKernel);
   const DeviceFacts* const device = rows_.facts(kernel.work.device);
   uint32_t parts = partsOf(kernel.work);
-  if (kernel.has_priority) parts |= kPriority;
+  if (kernel.has_priority) {
+    parts |= kPriority;
+    if (kernel.priority != 0) rows_.prioritized(kernel.work.device, kernel.work.stream, kernel.priority);
+  }
   if (device != nullptr && device->sms > 0) parts |= kOccupancy;
 
   Values values;

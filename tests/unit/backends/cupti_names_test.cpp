@@ -1,6 +1,7 @@
 // What calls, kernels and copies are called, and which calls are left out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "backends/cupti/call_filter.h"
@@ -70,17 +71,27 @@ std::set<int> kindsOf(const BackendRequest& request) {
 }
 
 TEST(CuptiKinds, UsuallyAreWorkCallsAndOverhead) {
-  EXPECT_EQ(kindsOf({}),
-            (std::set<int>{CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME,
-                           CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_NAME,
-                           CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_STREAM}));
+  EXPECT_EQ(kindsOf({}), (std::set<int>{CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DRIVER,
+                                        CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_NAME,
+                                        CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_MEMCPY2}));
 }
 
 TEST(CuptiKinds, WaitsBringTheEventsThatTheyWaitFor) {
   BackendRequest request;
   request.activities = {libkineto::ActivityType::CUDA_SYNC};
-  EXPECT_EQ(kindsOf(request), (std::set<int>{CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_NAME, CUPTI_ACTIVITY_KIND_STREAM,
-                                             CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_CUDA_EVENT}));
+  EXPECT_EQ(kindsOf(request),
+            (std::set<int>{CUPTI_ACTIVITY_KIND_NAME, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_CUDA_EVENT}));
+}
+
+TEST(CuptiKinds, CallsBeginLastAndEndFirst) {
+  const std::vector<WantedKind> kinds = wantedKinds({});
+  const auto place = [&](int kind) {
+    return std::find_if(kinds.begin(), kinds.end(), [&](const WantedKind& wanted) { return wanted.kind == kind; }) - kinds.begin();
+  };
+  for (const int work : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
+    EXPECT_LT(place(work), place(CUPTI_ACTIVITY_KIND_RUNTIME)) << "or launches at the edge would count as pending";
+    EXPECT_LT(place(work), place(CUPTI_ACTIVITY_KIND_DRIVER));
+  }
 }
 
 TEST(CuptiKinds, MemoryOnlyIfAsked) {

@@ -47,5 +47,11 @@ TEST_F(CuptiRows, WithThePriorityOfAStreamWhoseDeviceIsKnownLater) {
   EXPECT_EQ(stream(7), "stream 7 (priority -5) ");
 }
 
+TEST_F(CuptiRows, WithThePriorityThatAKernelTells) {
+  rows.prioritized(0, 7, -5);
+  rows.seen(0, 1, 7);
+  EXPECT_EQ(stream(7), "stream 7 (priority -5) ");
+}
+
 }  // namespace
 }  // namespace xsigma::profiler::backends::cupti
