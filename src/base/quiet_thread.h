@@ -6,7 +6,7 @@
 
 namespace xsigma::profiler::base {
 
-// Runs `work` on a thread that takes no signals: they are the program's. The name, of at most 15 characters, is what debuggers and top show.
+// Runs `work` on a thread that takes no signals but those of its own faults: they are the program's. The name, of at most 15 characters, is what debuggers and top show.
 // Throws std::system_error where the system gives no thread.
 std::thread startQuietThread(const char* name, std::function<void()> work);
 

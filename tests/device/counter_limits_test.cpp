@@ -88,12 +88,26 @@ TEST_F(CounterLimits, KernelsOfAGraphAreCountedOrItIsSaidThatTheyAreNot) {
   EXPECT_EQ(static_cast<double>(of_kernels.size()) + left_out["kernels"].number, 2);
   for (const double blocks : of_kernels) EXPECT_TRUE(blocks == 7 || blocks == 8) << blocks << " blocks are another's";
   EXPECT_EQ(recorded.ledger.device.dropped, static_cast<uint64_t>(left_out["graphs"].number + left_out["kernels"].number));
-  EXPECT_EQ(recorded.kernels().size(), 5u) << "the records of kernels are another matter";
+  EXPECT_TRUE(recorded.kernels().empty() || recorded.kernels().size() == 5) << "CUPTI records none while it counts each, or all";
+}
+
+TEST_F(CounterLimits, SamplesThatNobodyCouldFetchInTimeAreRefused) {
+  ProfilerConfig config = configOf({"sm__cycles_active.avg"}, false, microseconds(2));
+  config.experimental_config.capture.byte_cap = size_t{64} << 20;
+  try {
+    enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
+    (void)end();
+    ADD_FAILURE() << "two microseconds and " << (config.experimental_config.capture.byte_cap >> 20) << " MiB were accepted";
+  } catch (const std::exception& refused) {
+    const std::string why = refused.what();
+    EXPECT_TRUE(why.find("longer interval") != std::string::npos || why.find("NVreg_RestrictProfilingToAdminUsers") != std::string::npos)
+        << why;
+  }
 }
 
 TEST_F(CounterLimits, SamplesThatComeTooFastAreCountedAsLostAndTheSessionGoesOn) {
   const Card card;
-  ProfilerConfig config = configOf({"sm__cycles_active.avg"}, false, microseconds(2));
+  ProfilerConfig config = configOf({"sm__cycles_active.avg"}, false, microseconds(10));
   config.experimental_config.capture.byte_cap = size_t{64} << 20;
   XSIGMA_COUNT_OR_SKIP(config);
   const auto begun = Clock::now();
@@ -102,13 +116,13 @@ TEST_F(CounterLimits, SamplesThatComeTooFastAreCountedAsLostAndTheSessionGoesOn)
   card.wait();
   for (int i = 0; i < 100; ++i) card.launch(card.beta, 1);
   card.wait();
-  const double wanted = secondsSince(begun) / 2e-6;
+  const double wanted = secondsSince(begun) / 10e-6;
   const Recorded recorded = end();
   const size_t samples = recorded.samples("sm__cycles_active.avg").size();
   const uint64_t lost = recorded.ledger.device.causes[static_cast<size_t>(DeviceLossCause::buffers_full)];
-  std::printf("every 2 us: %zu samples, %llu counted as lost, of about %.0f\n", samples, static_cast<unsigned long long>(lost), wanted);
+  std::printf("every 10 us: %zu samples, %llu counted as lost, of about %.0f\n", samples, static_cast<unsigned long long>(lost), wanted);
   EXPECT_GT(samples, 0u);
-  EXPECT_GT(lost, 0u);
+  EXPECT_GT(static_cast<double>(samples) + static_cast<double>(lost), 0.7 * wanted) << "none is missing unsaid";
   EXPECT_EQ(recorded.kernels().size(), 201u);
 }
 
@@ -153,10 +167,17 @@ double costOfALaunch(const Card& card) {
   return costs[kBursts / 2];
 }
 
+// The clocks of host and device wander by a tenth within seconds.
+double leastCostOfALaunch(const Card& card) {
+  double least = costOfALaunch(card);
+  for (int i = 0; i < 6; ++i) least = std::min(least, costOfALaunch(card));
+  return least;
+}
+
 TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
   const Card card;
   costOfALaunch(card);
-  const double before = costOfALaunch(card);
+  const double before = leastCostOfALaunch(card);
   struct Way {
     const char* name;
     bool per_kernel;
@@ -170,7 +191,7 @@ TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
     (void)end();
     usleep(200'000);  // what leaves the process does so at the next wait
     card.wait();
-    const double after = costOfALaunch(card);
+    const double after = leastCostOfALaunch(card);
     std::printf("a launch: %.0f ns before, %.0f ns after %s: %.2f\n", before, after, way.name, after / before);
     EXPECT_LE(after, 1.1 * before) << "after " << way.name;
   }

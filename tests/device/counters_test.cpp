@@ -147,15 +147,22 @@ class CountersBesideRecords : public CountedCard {
   }
 };
 
+// CUPTI 13.0 gives no records of kernels while it counts each: the ranges take their place.
 TEST_F(CountersBesideRecords, OfEachKernelTellTheSame) {
   const Card card;
   XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
   const Recorded recorded = recordLaunches(card);
-  expectAllKernels(recorded);
   const std::vector<Json> kernels = recorded.kernels();
   const std::vector<Json> ranges = recorded.ranges();
-  ASSERT_EQ(ranges.size(), kernels.size());
-  for (size_t i = 0; i < ranges.size(); ++i) EXPECT_EQ(blocksOf(ranges[i]), kernels[i]["args"]["grid"].items.at(0).number);
+  ASSERT_EQ(ranges.size(), size_t{kLaunches});
+  if (!kernels.empty()) expectAllKernels(recorded);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    EXPECT_EQ(blocksOf(ranges[i]), i + 1);
+    if (i < kernels.size()) {
+      EXPECT_EQ(kernels[i]["args"]["grid"].items.at(0).number, i + 1);
+    }
+  }
+  EXPECT_TRUE(recorded.ledger.whole());
 }
 
 TEST_F(CountersBesideRecords, OfASessionTellTheSame) {

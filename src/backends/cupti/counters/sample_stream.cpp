@@ -19,6 +19,9 @@ constexpr size_t kLeastBuffer = size_t{1} << 20;
 constexpr size_t kMostBuffer = size_t{512} << 20;
 constexpr size_t kLeastSlots = 64;
 constexpr size_t kMostSlots = 2048;  // of about 16 KiB
+// Samples that would have to be fetched more often than that are not taken: the device's buffer runs over again and again, and CUPTI 13.0 was seen to divide by
+// zero then.
+constexpr nanoseconds kLeastPeriod(250'000);
 
 int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
   CUdevice handle = 0;
@@ -80,19 +83,21 @@ Status SampleStream::makeRoom() {
   if (hardware_bytes_ != 0) return {};
   const nanoseconds usual = std::clamp(interval_ * 64, nanoseconds(5'000'000), nanoseconds(100'000'000));
   const auto in_period = static_cast<size_t>(usual / interval_);
-  size_t slots = std::clamp<size_t>(4 * in_period, 256, kMostSlots);
+  const size_t least = std::max(kLeastSlots, static_cast<size_t>(4 * kLeastPeriod / interval_));
+  size_t slots = std::max(least, std::clamp<size_t>(4 * in_period, 256, kMostSlots));
   Expected<size_t> image = imageBytes(slots);
-  while (image && *image > bytes_ / 2 && slots > kLeastSlots) {
-    slots = std::max(slots * 3 / 4, kLeastSlots);
+  while (image && *image > bytes_ / 2 && slots > least) {
+    slots = std::max(slots * 3 / 4, least);
     image = imageBytes(slots);
   }
   if (!image) return image.status();
   if (*image > bytes_ / 2 || bytes_ - *image < kLeastBuffer) {
-    return {
-        StatusCode::invalid_argument,
-        fmt::format("cannot sample {} metrics of device {}: that takes {} bytes at least, and {} are its part of what the recording may "
-                    "use. Ask for fewer, raise capture.byte_cap, or let the program see fewer devices (CUDA_VISIBLE_DEVICES)",
-                    names_.size(), device_, std::max(2 * *image, *image + kLeastBuffer), bytes_)};
+    return {StatusCode::invalid_argument,
+            fmt::format(
+                "cannot sample {} metrics of device {} every {} µs: that takes {} bytes at least, and {} are its part of what the "
+                "recording may use. Ask for fewer or for a longer interval, raise capture.byte_cap, or let the program see fewer devices "
+                "(CUDA_VISIBLE_DEVICES)",
+                names_.size(), device_, interval_.count() / 1000, std::max(2 * *image, *image + kLeastBuffer), bytes_)};
   }
   image_bytes_ = *image;
   hardware_bytes_ = std::min((bytes_ - *image) / kLeastBuffer * kLeastBuffer, kMostBuffer);
@@ -150,13 +155,14 @@ Status SampleStream::begin() {
   }
   on_ = true;
   is_first_ = true;
+  last_end_ = 0;
+  if (api_.cuptiGetTimestamp(&began_) != CUPTI_SUCCESS) began_ = 0;
   return {};
 }
 
 void SampleStream::halt() {
   if (!on_) return;
   on_ = false;
-  last_end_ = 0;  // what lies between this and the next begin() is no loss
   auto stop = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_Stop_Params, pPmSamplingObject);
   stop.pPmSamplingObject = object_;
   ok(api_.cuptiPmSamplingStop(&stop), "cuptiPmSamplingStop");
@@ -185,8 +191,16 @@ bool SampleStream::decode() {
   return decode.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
 }
 
+void SampleStream::missUntil(uint64_t time) {
+  constexpr uint64_t kAtTheEdges = 3;  // the first is left out, the last may not be complete
+  const uint64_t seen = last_end_ != 0 ? last_end_ : began_;
+  const uint64_t missing = seen != 0 && time > seen ? (time - seen) / static_cast<uint64_t>(interval_.count()) : 0;
+  if (missing > kAtTheEdges) lost_ += missing;
+  last_end_ = began_ = 0;
+}
+
 void SampleStream::restart() {
-  const uint64_t gap_from = last_end_;
+  const uint64_t gap_from = last_end_ != 0 ? last_end_ : began_;
   close();
   Status status = enable();
   if (status) status = begin();

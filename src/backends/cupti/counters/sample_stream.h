@@ -29,6 +29,8 @@ class SampleStream {
   std::chrono::nanoseconds period() const { return period_; }
   Status begin();
   void halt();
+  // After halt() and the last fetch(): what the device should have sampled until then, in cuptiGetTimestamp's time, and nobody has seen, is lost.
+  void missUntil(uint64_t time);
   // Hands over what the device has sampled. False: there is more.
   template <typename Function>
   bool fetch(Function&& function) {
@@ -78,6 +80,7 @@ class SampleStream {
   bool on_ = false;
   bool is_first_ = false;  // the next sample is the first since begin()
   size_t completed_ = 0;
+  uint64_t began_ = 0;
   uint64_t last_end_ = 0;
   uint64_t lost_ = 0;
   std::string trouble_;

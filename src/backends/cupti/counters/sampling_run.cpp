@@ -56,10 +56,14 @@ class Sampling {
         stopping = stopping_;
         on = wanted_on_ && !stopping;
       }
-      if (on != on_) switchTo(on);
-      fetch();
+      if (on == on_) {
+        fetch();
+      } else if (on) {
+        switchTo(true);
+      } else {
+        switchOff();
+      }
     }
-    fetch();
     pairClocks();
     for (const auto& stream : streams_) {
       stream->close();
@@ -129,6 +133,23 @@ class Sampling {
     }
   }
 
+  void switchOff() noexcept {
+    const uint64_t end = std::min(now(), until_.load());
+    switchTo(false);
+    fetch();
+    fetch();  // what was under way
+    for (const auto& stream : streams_) {
+      stream->missUntil(end);
+      putLost(*stream);
+    }
+  }
+
+  void putLost(SampleStream& stream) noexcept {
+    const uint64_t lost = stream.takeLost();
+    const std::lock_guard lock(putting_);
+    if (lost > 0 && !silent_) output_->lost(DeviceLoss::buffers_full, lost);
+  }
+
   void fetch() noexcept {
     pairClocks();
     for (const auto& stream : streams_) {
@@ -137,9 +158,7 @@ class Sampling {
       for (int round = 0; round < 4 && !silent_; ++round) {
         if (stream->fetch([&](const CounterSample& sample) { put(*stream, sample); })) break;
       }
-      const uint64_t lost = stream->takeLost();
-      const std::lock_guard lock(putting_);
-      if (lost > 0 && !silent_) output_->lost(DeviceLoss::buffers_full, lost);
+      putLost(*stream);
     }
   }
 

@@ -36,7 +36,7 @@ TEST_F(CounterMemory, OfSamplesIsDividedAmongTheDevices) {
   card().bytes_per_slot = 16384;
   for (const int devices : {1, 2, 8}) {
     card().devices = devices;
-    for (const auto interval : {5us, 1000us}) {
+    for (const auto interval : {20us, 1000us}) {
       for (const size_t bytes : {64 * kMiB, 40 * kMiB}) {
         Counting counting(kBlocks, false, interval, bytes);
         ASSERT_EQ(counting.refused, "") << devices << " devices, " << bytes;
@@ -47,6 +47,12 @@ TEST_F(CounterMemory, OfSamplesIsDividedAmongTheDevices) {
       }
     }
   }
+}
+
+TEST_F(CounterMemory, OfSamplesThatHoldsLessThanAQuarterOfAMillisecondIsRefused) {
+  card().bytes_per_slot = 16384;
+  const Counting counting(kBlocks, false, 2us, 8 * kMiB);
+  expectWords(counting.refused, {"every 2 µs", "longer interval", "capture.byte_cap"});
 }
 
 TEST_F(CounterMemory, OfSamplesThatIsLittleIsFetchedMoreOftenAndLosesNothing) {

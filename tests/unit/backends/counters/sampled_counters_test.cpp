@@ -64,6 +64,19 @@ TEST_F(SampledCounters, WhatTheDeviceOverwroteIsCountedAsLost) {
   EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 40u);
 }
 
+TEST_F(SampledCounters, WhatTheDeviceKeptToItselfInTheEndIsCountedAsLost) {
+  Counting counting(kCycles, false, 1ms);
+  std::this_thread::sleep_for(100ms);
+  card().skip_samples = 1'000'000;
+  const auto begun = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(100ms);
+  const auto missing = (std::chrono::steady_clock::now() - begun) / 1ms;
+  ASSERT_TRUE(counting.finish());
+  const auto lost = static_cast<int64_t>(counting.kept->losses[DeviceLoss::buffers_full]);
+  EXPECT_GE(lost, missing - 4);
+  EXPECT_LE(lost, missing + 80) << "with those that were not fetched yet: every 64 ms";
+}
+
 TEST_F(SampledCounters, GoOnAfterTheDevicesBufferWasFull) {
   Counting counting(kCycles, false, 1ms);
   std::this_thread::sleep_for(100ms);
