@@ -23,7 +23,7 @@ class Image {
 Expected<std::shared_ptr<const Image>> openFileImage(const std::string& path);
 // Memory that somebody may still be writing to; `owner` keeps it.
 std::shared_ptr<const Image> memoryImage(std::shared_ptr<const void> owner, const char* base, uint64_t size);
-// One that is not there yet: whoever reads waits. Empty in a forked child, where nobody will make it.
+// One that is not there yet: whoever reads waits. Empty in a forked child, where nobody will make it, unless it was there before the fork.
 std::shared_ptr<const Image> awaitedImage(std::shared_future<std::shared_ptr<const Image>> image);
 std::shared_ptr<const Image> bytesImage(std::vector<char> bytes);
 

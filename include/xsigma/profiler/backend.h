@@ -90,7 +90,7 @@ struct BackendRequest {
   std::function<void(bool on)> marked;  // called when the program marks where to begin and to end (cudaProfilerStart, …Stop), on its thread
 };
 
-// Where a backend puts what it has seen. One thread at a time may call it; nothing is put after BackendRun::drain has returned.
+// Where a backend puts what it has seen. Any thread may call it. What comes after BackendRun::drain has returned is too late, and does no harm.
 class XSIGMA_PROFILER_API BackendOutput {
  public:
   virtual ~BackendOutput();
@@ -108,11 +108,13 @@ class XSIGMA_PROFILER_API BackendOutput {
   virtual void property(std::string_view key, std::string_view json) noexcept = 0;
 };
 
-// A device being watched. Destroyed after drain().
+// A device being watched. Destroyed after drain(). In a forked child nothing of it is called, not even the destructor: its threads are not there, and they
+// may have held its locks.
 class XSIGMA_PROFILER_API BackendRun {
  public:
   virtual ~BackendRun();
-  // Off and on again, as often as wanted: nothing is recorded in between, and nothing of before is lost.
+  // Off and on again, as often as wanted: nothing is recorded in between, and nothing of before is lost. Any thread may call it, also while stop() is called
+  // and after: it then has no effect.
   virtual void setCollecting(bool on) noexcept = 0;
   // Nothing is recorded from now on. Returns at once, whatever is still on its way.
   virtual void stop() noexcept = 0;
@@ -121,7 +123,7 @@ class XSIGMA_PROFILER_API BackendRun {
   virtual bool drain(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 
-// Stateless towards its users; any thread may call it. One run at a time.
+// Stateless towards its users; any thread may call it. One run at a time. What it throws is taken for an error that it returns.
 class XSIGMA_PROFILER_API Backend {
  public:
   virtual ~Backend();

@@ -259,6 +259,7 @@ TEST_F(CudaEvents, ARunThatHangsIsNotMixedIntoTheNext) {
   start();
   stubs_.hang(true);
   { XSIGMA_PROFILE_SCOPE("first run"); }
+  while (stubs_.asked == 0) std::this_thread::yield();
   run_->stop();
   EXPECT_FALSE(run_->drain(std::chrono::steady_clock::now() + 100ms));
   output_ = std::make_shared<KeptOutput>();

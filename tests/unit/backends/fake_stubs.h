@@ -35,6 +35,7 @@ class FakeStubs final : public ProfilerStubs {
     *static_cast<int64_t*>(event->get()) = now_ns;
   }
   float elapsed(const ProfilerVoidEventStub* first, const ProfilerVoidEventStub* second) const override {
+    ++asked;
     waitWhile(hangs_);
     const int64_t ns = *static_cast<const int64_t*>(second->get()) - *static_cast<const int64_t*>(first->get());
     return static_cast<float>(ns) / 1000.0f;
@@ -55,7 +56,8 @@ class FakeStubs final : public ProfilerStubs {
   std::atomic<bool> fails{false};
   std::atomic<bool> has_device{true};
   mutable std::atomic<int> records{0};
-  mutable std::atomic<int> made{0};  // events that exist
+  mutable std::atomic<int> asked{0};  // times between events
+  mutable std::atomic<int> made{0};   // events that exist
 
  private:
   void set(bool& which, bool on) {

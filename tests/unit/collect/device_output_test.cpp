@@ -39,6 +39,12 @@ TEST(DeviceOutput, TakesNothingOnceTheCaptureIsComplete) {
   for (const CaptureProperty& property : capture.properties()) EXPECT_NE(property.key, "late");
 }
 
+TEST(DeviceOutput, OfABackendThatSawNothingSaysThatItHasWatched) {
+  const std::unique_ptr<LiveCapture> live = *LiveCapture::start({});
+  live->openDevices("some backend")->open();
+  EXPECT_TRUE(live->stop().ledger().device.watched);
+}
+
 TEST(DeviceOutput, OfABackendThatDidNotStartIsNotInTheCapture) {
   const std::unique_ptr<LiveCapture> live = *LiveCapture::start({});
   const std::shared_ptr<DeviceOutput> output = live->openDevices("some backend");
