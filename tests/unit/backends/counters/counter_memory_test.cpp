@@ -71,6 +71,7 @@ TEST_F(CounterMemory, OfSamplesThatIsLittleIsFetchedMoreOftenAndLosesNothing) {
 TEST_F(CounterMemory, OfRangesIsSharedByAllContexts) {
   card().bytes_per_slot = 4096;  // 64 launches with room for 256 kernels: 1 MiB
   Counting counting(kBlocks, true, {}, 4 * kMiB);
+  ASSERT_EQ(counting.refused, "");
   for (int i = 0; i < 40; ++i) counting.launch("k", 1);
   for (int i = 0; i < 40; ++i) counting.launch("k", 2, later());
   EXPECT_EQ(card().enabled, 2);
