@@ -1,12 +1,12 @@
 #include "assemble/assembled_trace.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "assemble/batch_memory.h"
 #include "assemble/settle.h"
 #include "capture/device_codec.h"
+#include "base/deadline.h"
 #include "base/json_text.h"
 #include "base/ordered_work.h"
 
@@ -24,8 +24,6 @@ std::vector<base::LoadedModule> modulesOf(const capture::Tables& tables) {
   }
   return modules;
 }
-
-using Clock = std::chrono::steady_clock;
 
 // The threads that one lane reads, one after the other.
 class Lane {
@@ -150,8 +148,8 @@ std::vector<std::string> AssembledTrace::stack(uint32_t id) const {
 TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& options) const {
   const unsigned workers = options.workers != 0 ? options.workers : base::usefulWorkers();
   const size_t lane_count = std::min(parts_.size(), kMostLanes);
-  const Clock::time_point begun = Clock::now();
-  DeviceEvents devices(*source_, realtime_offset_ns_);
+  const base::Deadline deadline(options.deadline);
+  DeviceEvents devices(*source_, realtime_offset_ns_, deadline);
   devices.assignGuests(rows_, parts_);
   std::vector<Lane> lanes;
   lanes.reserve(lane_count);
@@ -163,7 +161,7 @@ TraceTotals AssembledTrace::visit(TraceVisitor& visitor, const VisitOptions& opt
   bool enough = false;
   base::runOrdered(lane_count, workers,
                    {[&](size_t lane, size_t place) {
-                      if (options.deadline.count() != 0 && Clock::now() - begun >= options.deadline) return false;
+                      if (deadline.passed()) return false;
                       batches[place].rows = &rows_;
                       return lanes[lane].fill(batches[place], leftovers);
                     },

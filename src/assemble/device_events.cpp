@@ -68,17 +68,29 @@ bool isGuest(const DeviceEvent& event) { return event.activity.role == DeviceRol
 
 }  // namespace
 
-DeviceEvents::DeviceEvents(const Capture::Source& source, int64_t realtime_offset_ns) { decode(source, realtime_offset_ns); }
+DeviceEvents::DeviceEvents(const Capture::Source& source, int64_t realtime_offset_ns, const base::Deadline& deadline)
+    : deadline_(deadline), capture_bytes_(source.image().size()) {
+  if (!decode(source, realtime_offset_ns)) giveUp();
+}
 
-void DeviceEvents::decode(const Capture::Source& source, int64_t realtime_offset_ns) {
+void DeviceEvents::giveUp() {
+  late_ = true;
+  all = {};
+  values_ = {};
+  guests_.clear();
+}
+
+bool DeviceEvents::decode(const Capture::Source& source, int64_t realtime_offset_ns) {
   const Capture::Source::Contents& contents = source.contents();
   std::map<uint8_t, std::vector<base::ClockPair>> pairs;
   capture::RecordWalk walk;
   capture::DeviceRecord decoded;
+  base::DeadlineLook look(deadline_);
   for (const capture::Segment& segment : contents.segments) {
     if (segment.thread >= contents.threads.size() || !capture::isDeviceThread(contents.threads[segment.thread])) continue;
     walk.open(source, segment);
     for (RawRecord record; walk.next(record);) {
+      if (look.passed()) return false;
       if (record.code() == Code::device_clock) {
         pairs[static_cast<uint8_t>(record.word(0))].push_back({record.wide(1), static_cast<int64_t>(record.wide(3))});
       }
@@ -93,6 +105,7 @@ void DeviceEvents::decode(const Capture::Source& source, int64_t realtime_offset
   Clocks clocks(contents.clock, std::move(pairs), realtime_offset_ns);
   constexpr uint64_t kMostNs = INT64_MAX / 4;  // far beyond what is shown, and safe to count with
   for (DeviceEvent& event : all) {
+    if (look.passed()) return false;
     DeviceActivity& activity = event.activity;
     activity.start = std::min(clocks.toNs(activity.clock, activity.start), kMostNs);
     activity.end = std::clamp(clocks.toNs(activity.clock, activity.end), activity.start, kMostNs);
@@ -100,9 +113,11 @@ void DeviceEvents::decode(const Capture::Source& source, int64_t realtime_offset
     activity.process_id = std::clamp<int64_t>(activity.process_id, -1, kMostId);
     activity.thread_id = std::clamp<int64_t>(activity.thread_id, -1, kMostId);
   }
+  return true;
 }
 
 void DeviceEvents::assignGuests(const std::vector<TraceRow>& rows, const std::vector<ThreadPart>& parts) {
+  if (!inTime()) return;
   guests_.assign(rows.size(), {});
   // By the system's number, which a later thread may have got again, and by time.
   std::map<std::pair<int64_t, int64_t>, const ThreadPart*> threads;
@@ -144,21 +159,29 @@ void DeviceEvents::linkNodes() {
   }
 }
 
-void DeviceEvents::link(bool to_scopes) {
+bool DeviceEvents::linkCalls(bool to_scopes) {
   std::unordered_map<uint64_t, uint32_t> calls;
+  base::DeadlineLook look(deadline_);
   for (uint32_t i = 0; i < all.size(); ++i) {
+    if (look.passed()) return false;
     DeviceEvent& event = all[i];
     if (!to_scopes) event.asker = {};
     if (event.activity.role == DeviceRole::call && event.activity.correlation != 0) calls.emplace(event.activity.correlation, i);
   }
   for (DeviceEvent& event : all) {
+    if (look.passed()) return false;
     if (isGuest(event) || event.activity.correlation == 0) continue;
     const auto found = calls.find(event.activity.correlation);
     if (found == calls.end()) continue;
     event.call = found->second;
     event.asker = all[found->second].asker;
   }
-  if (to_scopes) linkNodes();
+  return true;
+}
+
+void DeviceEvents::link(bool to_scopes) {
+  if (!linkCalls(to_scopes)) return giveUp();
+  if (to_scopes && inTime()) linkNodes();
 }
 
 }  // namespace xsigma::profiler::assemble

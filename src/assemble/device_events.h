@@ -8,6 +8,7 @@
 
 #include "assemble/given_rows.h"
 #include "assemble/leftovers.h"
+#include "base/deadline.h"
 #include "capture/source.h"
 #include "xsigma/profiler/backend.h"
 #include "xsigma/profiler/trace.h"
@@ -41,9 +42,18 @@ struct DeviceEvent {
 
 class DeviceEvents {
  public:
-  DeviceEvents(const Capture::Source& source, int64_t realtime_offset_ns);
+  // Once the deadline has passed there are no events any more: half of them would find neither their calls nor their rows.
+  DeviceEvents(const Capture::Source& source, int64_t realtime_offset_ns, const base::Deadline& deadline);
 
-  bool empty() const { return all.empty(); }
+  bool late() const { return late_; }
+  const base::Deadline& deadline() const { return deadline_; }
+  // Looks at the deadline, between steps.
+  bool inTime() {
+    if (!late_ && deadline_.passed()) giveUp();
+    return !late_;
+  }
+  void giveUp();
+  uint64_t captureBytes() const { return capture_bytes_; }
   // Calls and graph nodes of a thread, in the order of their starts. Rows are those of the capture's threads.
   void assignGuests(const std::vector<TraceRow>& rows, const std::vector<ThreadPart>& parts);
   const std::vector<uint32_t>& guestsOf(uint32_t row) const { return row < guests_.size() ? guests_[row] : kNone; }
@@ -54,10 +64,14 @@ class DeviceEvents {
   std::vector<DeviceEvent> all;
 
  private:
-  void decode(const Capture::Source& source, int64_t realtime_offset_ns);
+  bool decode(const Capture::Source& source, int64_t realtime_offset_ns);
+  bool linkCalls(bool to_scopes);
   void linkNodes();
 
   static const std::vector<uint32_t> kNone;
+  const base::Deadline& deadline_;
+  uint64_t capture_bytes_;
+  bool late_ = false;
   std::string values_;
   std::vector<std::vector<uint32_t>> guests_;
 };

@@ -23,7 +23,9 @@ constexpr int64_t kDeviceLevelRow = 0xD0000000;  // a device's row beside its qu
 constexpr int64_t kOverheadRow = 0xD0000001;     // of this process
 constexpr int64_t kWaitingRows = 1'000'000;      // readers know synchronisation on a row of its own by this
 constexpr uint8_t kLaunchFlow = 2;
-constexpr size_t kMostAnnotations = 64;  // around one piece of work: the innermost scopes
+// Of all events together, so that a small capture cannot ask for more than there is memory: far more than the longest forms take.
+constexpr uint64_t kArgBytesPerCaptureByte = 64;
+constexpr uint64_t kArgBytesAlways = uint64_t{16} << 20;
 
 using Queue = std::pair<int64_t, int64_t>;  // process and thread
 
@@ -33,6 +35,8 @@ bool isSlice(DeviceRole role) {
 
 // Tells of others, and is no event.
 bool isSilent(DeviceRole role) { return role == DeviceRole::graph_node || role == DeviceRole::pending; }
+
+bool hasArrow(DeviceRole role) { return role == DeviceRole::work || role == DeviceRole::note; }
 
 std::string_view keep(EventBatch& batch, std::string_view text) {
   char* const memory = reinterpret_cast<char*>(batch.memory->take((text.size() + 7) / 8));
@@ -44,11 +48,18 @@ std::string_view keep(EventBatch& batch, std::string_view text) {
 
 DeviceSettle::DeviceSettle(DeviceEvents& events, const capture::Tables& tables, const std::vector<Leftovers>& leftovers, int64_t process_id,
                            TraceTotals& totals)
-    : events_(events), tables_(tables) {
+    : events_(events), tables_(tables), arg_bytes_left_(kArgBytesAlways + kArgBytesPerCaptureByte * events.captureBytes()) {
+  if (!inTime()) return;
   findPlaces(process_id);
-  annotate(leftovers);
-  pad();
+  if (!annotations_.make(events, leftovers)) events_.giveUp();
+  if (!inTime()) return;
+  totals.annotations_cut = annotations_.cut;
   addRows(totals);
+}
+
+bool DeviceSettle::inTime() {
+  if (!events_.inTime()) annotations_.all.clear();
+  return !events_.late();
 }
 
 void DeviceSettle::findPlaces(int64_t process_id) {
@@ -65,49 +76,6 @@ void DeviceSettle::findPlaces(int64_t process_id) {
       place.thread_id = kOverheadRow;
     }
     place.slice = isSlice(activity.role);
-  }
-}
-
-void DeviceSettle::annotate(const std::vector<Leftovers>& leftovers) {
-  std::map<std::tuple<uint32_t, uint32_t, int64_t, int64_t>, Annotation*> made;  // row and scope, device and queue
-  std::vector<uint32_t> chain;
-  for (const DeviceEvent& event : events_.all) {
-    if (event.activity.role != DeviceRole::work || event.asker.user_scope == UINT32_MAX || event.asker.row >= leftovers.size()) continue;
-    const std::vector<UserScope>& scopes = leftovers[event.asker.row].user_scopes;
-    chain.clear();
-    for (uint32_t scope = event.asker.user_scope; scope < scopes.size() && chain.size() < kMostAnnotations; scope = scopes[scope].around)
-      chain.push_back(scope);
-    for (auto scope = chain.rbegin(); scope != chain.rend(); ++scope) {
-      Annotation*& annotation = made[{event.asker.row, *scope, event.place.process_id, event.place.thread_id}];
-      if (annotation == nullptr) {
-        annotation = &annotations_.emplace_back(Annotation{event.place, scopes[*scope].name, scopes[*scope].id});
-        continue;
-      }
-      annotation->place.start_ns = std::min(annotation->place.start_ns, event.place.start_ns);
-      annotation->place.end_ns = std::max(annotation->place.end_ns, event.place.end_ns);
-    }
-  }
-}
-
-// A nanosecond on either side, where the queue was idle, so that every viewer puts the work into the annotation.
-void DeviceSettle::pad() {
-  if (annotations_.empty()) return;
-  std::map<Queue, std::vector<std::pair<int64_t, int64_t>>> busy;
-  for (const DeviceEvent& event : events_.all) {
-    if (event.activity.role == DeviceRole::work)
-      busy[{event.place.process_id, event.place.thread_id}].emplace_back(event.place.start_ns, event.place.end_ns);
-  }
-  for (auto& [queue, spans] : busy) std::sort(spans.begin(), spans.end());
-  constexpr int64_t kLeastGap = 2;
-  for (Annotation& annotation : annotations_) {
-    Placed& place = annotation.place;
-    const auto& spans = busy[{place.process_id, place.thread_id}];
-    const auto first = std::lower_bound(spans.begin(), spans.end(), std::pair(place.start_ns, INT64_MIN));
-    const auto next = std::lower_bound(spans.begin(), spans.end(), std::pair(place.end_ns, INT64_MIN));
-    const bool idle_before = first == spans.begin() || place.start_ns - std::prev(first)->second >= kLeastGap;
-    const bool idle_after = next == spans.end() || next->first - place.end_ns >= kLeastGap;
-    if (idle_before) --place.start_ns;
-    if (idle_after) ++place.end_ns;
   }
 }
 
@@ -135,6 +103,7 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
     row.device = true;
     row.sort_index = thread == kDeviceLevelRow ? 0 : found != named.end() && number >= 0 ? found->second->sort_index : number;
     const std::string own = found != named.end() && number >= 0 ? std::string(found->second->name) : fmt::format("stream {} ", number);
+    if (number != thread) row.stands_for = number;
     row.name = thread == kDeviceLevelRow ? fmt::format("Device {}", device) : waiting ? fmt::format("stream {} (sync)", number) : own;
     totals.rows.push_back(std::move(row));
   }
@@ -155,7 +124,8 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
 }
 
 void DeviceSettle::addPlaces(std::vector<Placed*>& places) {
-  for (Annotation& annotation : annotations_) places.push_back(&annotation.place);
+  if (!inTime()) return;
+  for (DeviceAnnotations::Annotation& annotation : annotations_.all) places.push_back(&annotation.place);
   for (DeviceEvent& event : events_.all) {
     if (event.placed || isSilent(event.activity.role)) continue;
     if (event.activity.role == DeviceRole::memory && event.call != kNoEvent) continue;  // on the row of its call
@@ -164,35 +134,37 @@ void DeviceSettle::addPlaces(std::vector<Placed*>& places) {
 }
 
 void DeviceSettle::emit(EventBatch& batch, TraceTotals& totals, uint64_t& next_ordinal, const std::function<void()>& done) {
-  for (const Annotation& annotation : annotations_) {
-    emitAnnotation(annotation, batch, next_ordinal++);
+  base::DeadlineLook look(events_.deadline());
+  for (const DeviceAnnotations::Annotation& annotation : annotations_.all) {
+    if (look.passed()) break;
+    annotations_.emit(annotation, batch, next_ordinal++);
     done();
   }
-  for (const DeviceEvent& event : events_.all) {
+  size_t emitted = 0;
+  for (; emitted < events_.all.size() && !look.passed(); ++emitted) {
+    const DeviceEvent& event = events_.all[emitted];
     if (isSilent(event.activity.role)) continue;
     emitEvent(event, batch, totals, next_ordinal++);
     done();
   }
+  addArrows(emitted, totals);
+  if (emitted < events_.all.size()) events_.giveUp();
 }
 
-void DeviceSettle::emitAnnotation(const Annotation& annotation, EventBatch& batch, uint64_t ordinal) const {
-  TraceEvent event;
-  event.start_ns = annotation.place.start_ns;
-  event.duration_ns = annotation.place.end_ns - annotation.place.start_ns;
-  event.ordinal = ordinal;
-  event.row = annotation.place.row;
-  event.depth = annotation.place.depth;
-  event.name = annotation.name;
-  event.type = ActivityType::GPU_USER_ANNOTATION;
-  event.flags = kEventGiven | kEventOfBackend;
-  EventDetails& details = detailsOf(batch, event);
-  details.linked_id = annotation.id;
-  batch.events.push_back(event);
+// From calls to what they asked for, where both are in the trace.
+void DeviceSettle::addArrows(size_t emitted, TraceTotals& totals) const {
+  for (size_t i = 0; i < emitted; ++i) {
+    const DeviceEvent& event = events_.all[i];
+    const DeviceEvent* const call = callOf(event);
+    if (call == nullptr || event.call >= emitted || !hasArrow(event.activity.role)) continue;
+    const uint64_t id = event.activity.correlation;
+    totals.links.push_back({TraceLink::Kind::launch, id, call->place.row, event.place.row, call->startNs(), event.startNs(), id, id});
+  }
 }
 
 void DeviceSettle::emitEvent(const DeviceEvent& from, EventBatch& batch, TraceTotals& totals, uint64_t ordinal) {
   const DeviceActivity& activity = from.activity;
-  const DeviceEvent* const call = from.call != kNoEvent ? &events_.all[from.call] : nullptr;
+  const DeviceEvent* const call = callOf(from);
   TraceEvent event;
   event.start_ns = from.place.start_ns;
   event.duration_ns = from.place.end_ns - from.place.start_ns;
@@ -201,6 +173,7 @@ void DeviceSettle::emitEvent(const DeviceEvent& from, EventBatch& batch, TraceTo
   event.row = from.place.row;
   event.depth = from.place.depth;
   event.name = activity.name;
+  event.kind = kindOf(from.place);
   event.type = activity.type;
   event.flags = kEventGiven | kEventOfBackend;
   EventDetails& details = detailsOf(batch, event);
@@ -231,13 +204,8 @@ void DeviceSettle::emitEvent(const DeviceEvent& from, EventBatch& batch, TraceTo
   } else {
     const bool before_launch = call != nullptr && activity.role == DeviceRole::work && from.startNs() < call->startNs();
     totals.before_launch += before_launch;
-    details.metadata_json = keep(batch, argsOf(from, before_launch));
-    const bool arrow = call != nullptr && (activity.role == DeviceRole::work || activity.role == DeviceRole::note);
-    if (arrow) {
-      totals.links.push_back({TraceLink::Kind::launch, activity.correlation, call->place.row, event.row, call->startNs(), event.start_ns,
-                              activity.correlation, activity.correlation});
-    }
-    if (arrow || activity.role == DeviceRole::call) {
+    details.metadata_json = keep(batch, argsOf(from, before_launch, totals));
+    if ((call != nullptr && hasArrow(activity.role)) || activity.role == DeviceRole::call) {
       details.flow_id = static_cast<uint32_t>(activity.correlation);
       details.flow_type = kLaunchFlow;
       details.flow_start = activity.role == DeviceRole::call;
@@ -250,19 +218,23 @@ bool DeviceSettle::sound(uint32_t form) {
   const auto [entry, fresh] = sound_forms_.try_emplace(form, false);
   if (!fresh) return entry->second;
   const capture::Tables::ResolvedSite* const text = tables_.site(form);
-  std::string example;
-  if (text != nullptr) appendDeviceArgs(example, text->name, {}, 1, tables_);
-  return entry->second = !example.empty() && base::isJsonMembers(example);
+  return entry->second = text != nullptr && isSoundForm(text->name);
 }
 
-std::string DeviceSettle::argsOf(const DeviceEvent& event, bool before_launch) {
+std::string DeviceSettle::argsOf(const DeviceEvent& event, bool before_launch, TraceTotals& totals) {
   std::string out;
   const uint32_t form = event.activity.form;
-  if (form != 0 && sound(form))
-    appendDeviceArgs(out, tables_.site(form)->name, events_.valuesOf(event), event.endNs() - event.startNs(), tables_);
+  bool cut = false;
+  if (form != 0 && sound(form)) {
+    const size_t most = std::min<uint64_t>(kMostArgBytes, arg_bytes_left_);
+    out = deviceArgs(tables_.site(form)->name, events_.valuesOf(event), event.endNs() - event.startNs(), tables_, most, cut);
+    arg_bytes_left_ -= out.size();
+  }
   const auto add = [&](std::string_view key, std::string_view json) {
     out += fmt::format("{}\"{}\": {}", out.empty() ? "" : ", ", key, json);
   };
+  if (cut) add("args cut", "true");
+  totals.args_cut += cut ? 1 : 0;
   if (event.captured.id != 0) {
     add("Captured by External id", fmt::to_string(event.captured.id));
     const capture::Tables::ResolvedSite* const scope = tables_.site(event.captured.name);

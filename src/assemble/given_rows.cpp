@@ -11,6 +11,8 @@ namespace {
 
 // Thread numbers of rows that are no thread's; real ones are far below.
 constexpr int64_t kFurtherRows = 0xF0000000;
+// Rows for what crosses on one place. A device runs fewer kernels at once; every event looks through all of them.
+constexpr size_t kMostLanes = 256;
 
 // The ends of the slices that are open at the last one's start.
 struct Lane {
@@ -63,9 +65,15 @@ void placeGiven(std::vector<Placed*>& events, std::vector<TraceRow>& rows, const
       continue;
     }
     if (std::any_of(place.lanes.begin(), place.lanes.end(), [&](Lane& lane) { return lane.accept(*event); })) continue;
+    if (place.lanes.size() >= kMostLanes) {
+      event->crosses = true;
+      event->row = place.first_row;
+      continue;
+    }
     const auto row = static_cast<uint32_t>(rows.size());
     TraceRow beside = rows[place.first_row];
     beside.name = fmt::format("{}{}beside {}", beside.name, beside.name.empty() ? "" : ", ", beside.thread_id);
+    beside.stands_for = beside.resourceId();
     beside.thread_id = kFurtherRows + further++;
     beside.logical_id = 0;
     beside.beside = true;

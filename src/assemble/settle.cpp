@@ -117,7 +117,7 @@ void emitGiven(const std::vector<GivenItem>& items, EventBatch& batch, uint64_t&
     event.row = item.place.row;
     event.depth = item.place.depth;
     event.name = record.word(capture::kGivenSite);
-    event.kind = item.place.slice ? TraceEventKind::slice : TraceEventKind::instant;
+    event.kind = kindOf(item.place);
     event.type = static_cast<ActivityType>(record.word(capture::kGivenType));
     event.flags = kEventGiven;
     event.ordinal = next_ordinal++;
@@ -140,6 +140,7 @@ void placeAll(std::vector<GivenItem>& items, DeviceSettle& devices, const std::v
   }
   devices.addPlaces(places);
   placeGiven(places, totals.rows, taken);
+  for (const Placed* const place : places) totals.overlapping += place->crosses ? 1 : 0;
 }
 
 }  // namespace
@@ -172,6 +173,7 @@ void settleLeftovers(const TraceInfo& info, std::vector<Leftovers>& leftovers, D
   emitGiven(items, batch, next_ordinal, flows, flush);
   device_settle.emit(batch, totals, next_ordinal, [&] { flush(false); });
   flush(true);
+  totals.complete &= !devices.late();
   const std::vector<TraceLink> given_links = linkFlows(std::move(flows));
   totals.links.insert(totals.links.end(), given_links.begin(), given_links.end());
   uint64_t next_id = 1;

@@ -8,14 +8,12 @@ namespace xsigma::profiler::assemble {
 using capture::RawRecord;
 
 void ThreadStream::externalId(const RawRecord& record) {
-  const auto domain = static_cast<uint8_t>(record.word(2));
+  std::vector<ExternalId>& open = external_ids_[static_cast<uint8_t>(record.word(2))];
   if (record.code() == capture::Code::external_push) {
-    external_ids_.push_back({record.wide(0), record.ticks, domain});
-    return;
+    open.push_back({record.wide(0), record.ticks});
+  } else if (!open.empty()) {
+    open.pop_back();
   }
-  const auto last =
-      std::find_if(external_ids_.rbegin(), external_ids_.rend(), [domain](const ExternalId& each) { return each.domain == domain; });
-  if (last != external_ids_.rend()) external_ids_.erase(std::next(last).base());
 }
 
 // The scopes of users around a frame, itself included, are noted when something is first asked for in it.
@@ -44,9 +42,10 @@ AskingScope ThreadStream::askingScope() {
     asker.user_scope = userScope(frames_.size() - 1);
   }
   constexpr uint8_t kOps = 0;  // the domain of ids that stand for ops
-  const auto told = std::find_if(external_ids_.rbegin(), external_ids_.rend(), [](const ExternalId& each) { return each.domain == kOps; });
-  if (told != external_ids_.rend() && (frames_.size() == 1 || told->ticks > innermost.begin_ticks)) {
-    asker.id = told->id;
+  const auto told = external_ids_.find(kOps);
+  if (told == external_ids_.end() || told->second.empty()) return asker;
+  if (frames_.size() == 1 || told->second.back().ticks > innermost.begin_ticks) {
+    asker.id = told->second.back().id;
     asker.name = 0;
   }
   return asker;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "assemble/device_events.h"
@@ -54,7 +55,6 @@ class ThreadStream {
   struct ExternalId {
     uint64_t id = 0;
     uint64_t ticks = 0;
-    uint8_t domain = 0;
   };
 
   bool nextSegment();
@@ -96,7 +96,7 @@ class ThreadStream {
   std::vector<Frame> frames_;  // the first is the row itself
   std::vector<Frame> async_frames_;
   Guests guests_;
-  std::vector<ExternalId> external_ids_;
+  std::map<uint8_t, std::vector<ExternalId>> external_ids_;  // those that are open, by domain
   std::vector<std::vector<uint32_t>> record_lists_;
   std::vector<uint32_t> free_lists_;
   uint32_t pending_ = kNoRecords;  // details of the scope that begins next

@@ -14,7 +14,7 @@ class ActivityView final : public libkineto::ITraceActivity {
   ActivityView(std::shared_ptr<const KinetoEvent::Table> table, size_t index) : table_(std::move(table)), entry_(table_->entry(index)) {}
 
   int64_t deviceId() const override { return table_->events->row(entry_).process_id; }
-  int64_t resourceId() const override { return table_->events->row(entry_).thread_id; }
+  int64_t resourceId() const override { return table_->events->row(entry_).resourceId(); }
   int32_t getThreadId() const override { return static_cast<int32_t>(resourceId()); }
   int64_t timestamp() const override { return entry_.event.start_ns; }
   int64_t duration() const override { return entry_.event.duration_ns; }

@@ -159,7 +159,7 @@ int KinetoEvent::deviceIndex() const {
   if (isAllocation(entry.event) && entry.details != nullptr) return entry.details->device.index;
   return static_cast<int>(table_->events->row(entry).process_id);
 }
-int64_t KinetoEvent::deviceResourceId() const { return table_->events->row(table_->entry(index_)).thread_id; }
+int64_t KinetoEvent::deviceResourceId() const { return table_->events->row(table_->entry(index_)).resourceId(); }
 int64_t KinetoEvent::nBytes() const {
   const Entry& entry = table_->entry(index_);
   return isAllocation(entry.event) && entry.details != nullptr ? entry.details->bytes : 0;

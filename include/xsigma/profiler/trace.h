@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -117,6 +118,9 @@ struct TraceRow {
   bool hidden = false;       // holds records, and no events
   bool device = false;       // no thread's: a queue of a device, whose index is process_id, or the cost of watching it
   int64_t sort_index = -1;   // below zero: by its number
+  std::optional<int64_t> stands_for{};  // where thread_id is only a number for the row: the thread or queue whose events it has; −1 = all of its device's
+
+  int64_t resourceId() const { return stands_for.value_or(thread_id); }
 };
 
 // A stretch of the events of one row or several, in the order of their ends.
@@ -177,6 +181,8 @@ struct TraceTotals {
   uint64_t overlapping = 0;
   uint64_t memory_events = 0;
   uint64_t before_launch = 0;  // work of devices that starts before the call that asked for it: the clocks do not agree there
+  uint64_t args_cut = 0;              // device events whose arguments are too long to be kept whole
+  uint64_t annotations_cut = 0;       // work of devices that lies in more scopes than are shown around it
   bool complete = true;     // false: the deadline came first, or the visitor had enough
 };
 

@@ -13,10 +13,16 @@ using base::readableId;
 using libkineto::ActivityType;
 using trace::appendMemoryArgs;
 
+namespace {
+
+// Times that readers take: none below zero, and none that a double does not hold.
+int64_t readableNs(int64_t ns) { return std::clamp<int64_t>(ns, 0, (int64_t{1} << 53) - 1); }
+
+}  // namespace
+
 void appendMicroseconds(base::TextBuffer& out, int64_t ns) {
-  constexpr int64_t kMost = (int64_t{1} << 53) - 1;
   constexpr size_t kMostCharacters = 24;
-  const auto clamped = static_cast<uint64_t>(std::clamp<int64_t>(ns, 0, kMost));
+  const auto clamped = static_cast<uint64_t>(readableNs(ns));
   const auto rest = static_cast<uint32_t>(clamped % 1000);
   char* const at = out.room(kMostCharacters);
   char* const end = std::to_chars(at, at + kMostCharacters, clamped / 1000).ptr;
@@ -154,7 +160,8 @@ void EventText::appendSlice(base::TextBuffer& out, const EventBatch& batch, cons
   }
   appendPlace(out, batch, event, start_ns);
   out += ", \"dur\": ";
-  appendMicroseconds(out, duration_ns);
+  const int64_t from_ns = start_ns - base_ns_;
+  appendMicroseconds(out, readableNs(from_ns + duration_ns) - readableNs(from_ns));  // what ends together ends together, however far out
   if (event.details == kNoDetails && event.flags == 0 && event.id <= INT64_MAX && !verbose_) {
     out += ", \"args\": {";
     appendIds(out, event);

@@ -173,6 +173,10 @@ std::string spanTexts(const TraceInfo& info, const TraceTotals& totals, int64_t 
   return out;
 }
 
+std::string countIfAny(std::string_view key, uint64_t count) {
+  return count != 0 ? fmt::format(", \"{}\": {}", key, count) : std::string();
+}
+
 }  // namespace
 
 std::string headText(const Trace& trace, int64_t base_ns) {
@@ -213,9 +217,9 @@ std::string tailText(const Trace& trace, const TraceTotals& totals, int64_t base
       memory_wanted && totals.memory_events == 0 ? ", \"memory\": \"asked for, and nothing reported any\"" : "";
   out += fmt::format(
       "\n],\n\"xsigmaAssembly\": {{\"complete\": {}, \"events\": {}, \"unfinished\": {}, \"unmatched\": {}, \"overlapping\": {}, "
-      "\"memory_events\": {}, \"before_launch\": {}{}}},\n\"traceName\": {}\n}}\n",
+      "\"memory_events\": {}, \"before_launch\": {}{}{}{}}},\n\"traceName\": {}\n}}\n",
       totals.complete, totals.events, totals.unfinished, totals.unmatched, totals.overlapping, totals.memory_events, totals.before_launch,
-      silent_memory, base::quoted(path));
+      countIfAny("args_cut", totals.args_cut), countIfAny("annotations_cut", totals.annotations_cut), silent_memory, base::quoted(path));
   return out;
 }
 
