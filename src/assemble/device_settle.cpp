@@ -84,10 +84,12 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
   for (const capture::Tables::DeviceRow& row : tables_.deviceRows()) named[{row.process_id, row.thread_id}] = &row;
   std::map<Queue, bool> seen;
   std::map<int64_t, bool> devices;
+  std::map<Queue, bool> callers;  // threads without scopes
   bool overhead = false;
   for (const DeviceEvent& event : events_.all) {
     const DeviceRole role = event.activity.role;
     overhead |= role == DeviceRole::overhead;
+    if (role == DeviceRole::call && !event.placed) callers[{event.place.process_id, event.place.thread_id}] = true;
     if (isSilent(role) || role == DeviceRole::call || role == DeviceRole::overhead ||
         (role == DeviceRole::memory && event.call != kNoEvent))
       continue;
@@ -106,6 +108,12 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
     if (number != thread) row.stands_for = number;
     row.name = thread == kDeviceLevelRow ? fmt::format("Device {}", device) : waiting ? fmt::format("stream {} (sync)", number) : own;
     totals.rows.push_back(std::move(row));
+  }
+  for (const TraceRow& row : totals.rows) callers.erase({row.process_id, row.thread_id});
+  for (const auto& [thread, ignored] : callers) {
+    if (const auto found = named.find(thread); found != named.end()) {
+      totals.rows.push_back({thread.first, thread.second, 0, std::string(found->second->name), false});
+    }
   }
   for (const auto& [device, ignored] : devices) {
     const auto found = named.find({device, -1});

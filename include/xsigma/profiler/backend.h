@@ -102,7 +102,8 @@ class XSIGMA_PROFILER_API BackendOutput {
   virtual void clockPair(uint8_t clock, uint64_t device_ticks, uint64_t host_ticks) noexcept = 0;
   // So many more were lost.
   virtual void lost(DeviceLoss cause, uint64_t count) noexcept = 0;
-  // Names a device (thread_id −1) or a queue of one. Rows are shown by rising sort_index.
+  // Names a device (thread_id −1), a queue of one, or a thread that makes calls, by its process and its number; the last is for those that have no scopes. Rows
+  // are shown by rising sort_index.
   virtual void row(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept = 0;
   // Goes into the trace's head. The key "deviceProperties" takes one JSON object per call, others the last value.
   virtual void property(std::string_view key, std::string_view json) noexcept = 0;

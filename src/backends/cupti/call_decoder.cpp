@@ -2,6 +2,7 @@
 
 #include "backends/cupti/call_filter.h"
 #include "backends/cupti/names.h"
+#include "base/thread_name.h"
 
 namespace xsigma::profiler::backends::cupti {
 
@@ -23,9 +24,18 @@ const CallDecoder::Function& CallDecoder::functionOf(const CallRecord& call) {
   return function;
 }
 
+// While it runs: its row is called what it is called.
+void CallDecoder::seen(uint32_t thread) {
+  if (thread == last_thread_) return;
+  last_thread_ = thread;
+  if (!threads_.insert(thread).second) return;
+  if (const std::string name = base::threadName(thread); !name.empty()) output_.row(process_id_, thread, name, 0);
+}
+
 void CallDecoder::put(const CallRecord& call) {
   const Function& function = functionOf(call);
   if (!function.kept) return;
+  seen(call.thread);
   DeviceActivity activity;
   activity.role = DeviceRole::call;
   activity.type = call.driver ? libkineto::ActivityType::CUDA_DRIVER : libkineto::ActivityType::CUDA_RUNTIME;

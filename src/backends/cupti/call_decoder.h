@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "backends/cupti/cupti_library.h"
@@ -24,11 +25,14 @@ class CallDecoder {
   };
 
   const Function& functionOf(const CallRecord& call);
+  void seen(uint32_t thread);
 
   const CuptiLibrary& cupti_;
   int process_id_;
   BackendOutput& output_;
   std::vector<Function> functions_[2];  // of the runtime, of the driver; by callback id
+  std::unordered_set<uint32_t> threads_;
+  uint32_t last_thread_ = 0;
   uint32_t form_ = 0;
 };
 

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 namespace xsigma::profiler::backends::fake {
 
@@ -231,8 +233,12 @@ void FakeDevice::fetch(BackendOutput& output) {
   output.row(0, -1, "GPU 0 (a simulated device)", 5'000'000);
   for (const auto& [queue, ignored] : queue_free_) output.row(0, queue, "stream " + std::to_string(queue) + " ", queue);
   output.property("deviceProperties", R"({"id": 0, "name": "a simulated device", "numSms": 4})");
+  std::set<int64_t> threads;
   for (const Record& record : records_) {
     DeviceActivity activity = record.activity;
+    if (activity.role == DeviceRole::call && threads.insert(activity.thread_id).second) {
+      output.row(activity.process_id, activity.thread_id, base::threadName(static_cast<uint32_t>(activity.thread_id)), 0);
+    }
     if (hurry_ && activity.role == DeviceRole::work && static_cast<int64_t>(activity.end) > stopped_at) continue;
     activity.name = output.text(record.name);
     switch (activity.role) {

@@ -1,5 +1,10 @@
 // Device work on a simulated device: who asked for it, and where it is shown.
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "fake_session.h"
@@ -84,6 +89,30 @@ TEST_F(DeviceLinks, LaunchesOfSeveralThreadsFindTheirOwnScopes) {
   EXPECT_EQ(kernels, 200u);
 }
 
+TEST_F(DeviceLinks, AThreadThatOnlyMakesCallsIsCalledWhatItIsCalled) {
+  std::promise<void> recorded;
+  std::promise<int64_t> launched;
+  std::thread launcher;
+  int64_t thread = 0;
+  auto result = profileDevice([&] {
+    launcher = std::thread([&] {
+      pthread_setname_np(pthread_self(), "feeder");
+      device.launch("gemm", 7, 50us);
+      launched.set_value(syscall(SYS_gettid));
+      recorded.get_future().wait();
+    });
+    thread = launched.get_future().get();
+  });
+  result->ledger();  // all of it has been fetched
+  recorded.set_value();
+  launcher.join();
+  std::vector<std::string> names;
+  for (const Json& each : parsed::traceEvents(saved(*result), "thread_name")) {
+    if (static_cast<int64_t>(each["tid"].number) == thread) names.push_back(each["args"]["name"].text);
+  }
+  EXPECT_EQ(names, std::vector<std::string>{"thread " + std::to_string(thread) + " (feeder)"});
+}
+
 TEST_F(DeviceLinks, WithoutExternalCorrelationNothingIsLinked) {
   ProfilerConfig config = kineto();
   config.experimental_config.disable_external_correlation = true;
@@ -134,7 +163,8 @@ TEST_F(DeviceLinks, TheTraceHasArrowsRowsAnnotationsAndArguments) {
   EXPECT_EQ(starts, 1u);
   EXPECT_EQ(ends, 1u);
   bool named = false;
-  for (const Json& each : parsed::traceEvents(trace, "process_name")) named |= each["pid"].number == 0 && each["args"]["name"].text == "GPU 0 (a simulated device)";
+  for (const Json& each : parsed::traceEvents(trace, "process_name"))
+    named |= each["pid"].number == 0 && each["args"]["name"].text == "GPU 0 (a simulated device)";
   EXPECT_TRUE(named);
 }
 
@@ -164,7 +194,8 @@ TEST_F(DeviceLinks, WorkThatCrossesOnOneQueueLosesNoSlice) {
   for (const auto& [row, spans] : rows) {
     for (const auto& a : spans) {
       ++events;
-      for (const auto& b : spans) EXPECT_FALSE(a.first < b.first && b.first < a.second && a.second < b.second) << "slices cross on row " << row.second;
+      for (const auto& b : spans)
+        EXPECT_FALSE(a.first < b.first && b.first < a.second && a.second < b.second) << "slices cross on row " << row.second;
     }
   }
   EXPECT_EQ(events, 6u) << "four kernels, two annotations";
