@@ -59,6 +59,14 @@ Seen read(const Capture& capture, std::chrono::nanoseconds deadline, Slow slow) 
 }
 bool isOfDevice(const EventBatch& batch) { return !batch.events.empty() && (batch.events.front().flags & kEventOfBackend) != 0; }
 
+std::chrono::nanoseconds timeToRead(const Capture& capture) {
+  const Clock::time_point begun = Clock::now();
+  assembleTrace(capture)->forEachBatch([](EventBatch&) {});
+  return Clock::now() - begun;
+}
+// Also on a machine that is busy with other things.
+std::chrono::nanoseconds enoughFor(const Capture& capture) { return 200ms + 10 * timeToRead(capture); }
+
 TEST(DeviceDeadline, ThatHasPassedLeavesNoDeviceEventsAndTheTraceSaysSo) {
   HandCapture capture;
   HandDevice device(capture);  // and no threads
@@ -77,7 +85,8 @@ TEST(DeviceDeadline, ThatHasPassedLeavesNoDeviceEventsAndTheTraceSaysSo) {
 }
 
 TEST(DeviceDeadline, ThatPassesWhileThreadsAreReadLeavesTheirEventsAlone) {
-  const Seen seen = read(kernelsAndCalls(20'000, 2000), 500ms, [](const EventBatch& batch) { return !isOfDevice(batch); });
+  const Capture capture = kernelsAndCalls(20'000, 2000);
+  const Seen seen = read(capture, enoughFor(capture), [](const EventBatch& batch) { return !isOfDevice(batch); });
   EXPECT_FALSE(seen.totals.complete);
   EXPECT_GT(seen.host, 1000u);
   EXPECT_EQ(seen.device, 0u);
@@ -87,7 +96,7 @@ TEST(DeviceDeadline, ThatPassesWhileThreadsAreReadLeavesTheirEventsAlone) {
 
 TEST(DeviceDeadline, ThatPassesWhileDeviceEventsAreGivenOutKeepsThoseUntilThen) {
   const Capture capture = kernelsAndCalls(1, 20'000);
-  const Seen some = read(capture, 500ms, isOfDevice);
+  const Seen some = read(capture, enoughFor(capture), isOfDevice);
   EXPECT_FALSE(some.totals.complete);
   EXPECT_GT(some.device, 1000u);
   EXPECT_LT(some.device, 20'000u);
@@ -104,21 +113,17 @@ TEST(DeviceDeadline, ThatPassesWhileDeviceEventsAreGivenOutKeepsThoseUntilThen) 
 // Wherever it falls: after a part of the time that the whole takes, little more than that part is over.
 TEST(DeviceDeadline, IsKeptInEveryStep) {
   const Capture capture = kernelsAndCalls(50'000, 150'000);
-  const auto whole = [&](std::chrono::nanoseconds deadline) {
-    const Clock::time_point begun = Clock::now();
-    const TraceTotals totals = assembleTrace(capture)->forEachBatch([](EventBatch&) {}, deadline);
-    return std::pair(Clock::now() - begun, totals.complete);
-  };
-  whole(0ns);  // looks at the capture for the first time
-  const auto all = whole(0ns).first;
+  timeToRead(capture);  // looks at the capture for the first time
   for (const int percent : {1, 10, 20, 30, 40, 50, 60}) {
-    const std::chrono::nanoseconds deadline = all * percent / 100;
     bool kept = false;
-    for (int tries = 0; tries < 5 && !kept; ++tries) {  // others use this machine too
-      const auto [took, complete] = whole(deadline);
-      kept = !complete && took < deadline + all / 4;
+    for (int tries = 0; tries < 10 && !kept; ++tries) {  // others use this machine too
+      const std::chrono::nanoseconds all = timeToRead(capture);
+      const std::chrono::nanoseconds deadline = all * percent / 100;
+      const Clock::time_point begun = Clock::now();
+      const TraceTotals totals = assembleTrace(capture)->forEachBatch([](EventBatch&) {}, deadline);
+      kept = !totals.complete && Clock::now() - begun < deadline + all / 4;
     }
-    EXPECT_TRUE(kept) << "after " << percent << " % of " << all.count() << " ns";
+    EXPECT_TRUE(kept) << "after " << percent << " % of the time that it takes";
   }
 }
 
