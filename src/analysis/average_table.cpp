@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "analysis/average_order.h"
+#include "base/saturating.h"
 
 namespace xsigma::profiler {
 namespace {
@@ -150,7 +151,7 @@ class TableText {
   void addDeviceTimes(const std::string& word) {
     int64_t whole = 0;
     for (const KeyAverage& row : contents_.rows) {
-      if (row.device != DeviceType::CPU && !row.is_user_annotation) whole += row.self_device_ns;
+      if (row.device != DeviceType::CPU && !row.is_user_annotation) base::addTo(whole, row.self_device_ns);
     }
     add("Self " + word, [](const KeyAverage& row) { return timeText(row.self_device_ns); });
     add("Self " + word + " %", [=](const KeyAverage& row) { return shareText(row.self_device_ns, whole); });

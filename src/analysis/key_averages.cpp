@@ -137,9 +137,9 @@ void AverageCount::leave(Thread& thread) {
   Frame* const around = thread.stack.size() > 1 ? &thread.stack.back() - 1 : nullptr;
   Tally& tally = tallies_[frame.group];
   const bool is_outermost = --thread.open[frame.group] == 0;  // of those that call themselves
-  tally.self_ns += frame.duration_ns - frame.inside_ns;
-  if (is_outermost) tally.total_ns += frame.duration_ns;
-  if (around != nullptr) around->inside_ns += frame.duration_ns;
+  base::addTo(tally.self_ns, frame.duration_ns - frame.inside_ns);
+  if (is_outermost) base::addTo(tally.total_ns, frame.duration_ns);
+  if (around != nullptr) base::addTo(around->inside_ns, frame.duration_ns);
   if (contents_->has_memory) {
     if (is_outermost) tally.total_bytes += frame.bytes;
     if (around != nullptr) around->bytes += frame.bytes;
@@ -152,7 +152,7 @@ void AverageCount::allocate(Thread& thread, const Entry& entry) {
   contents_->has_memory = true;
   const bool on_cpu = entry.details->device.type == DeviceType::CPU;
   if (!on_cpu) contents_->device = entry.details->device.type;
-  const auto add = [&](Bytes& bytes) { (on_cpu ? bytes.cpu : bytes.device) += entry.details->bytes; };
+  const auto add = [&](Bytes& bytes) { base::addTo(on_cpu ? bytes.cpu : bytes.device, entry.details->bytes); };
   if (!thread.stack.empty()) {
     add(tallyOf(thread.stack.back().group).self_bytes);
     add(thread.stack.back().bytes);
@@ -174,7 +174,7 @@ void AverageCount::countAsync(Thread& thread, const Entry& entry) {
   if (group >= thread.covered_until_ns.size()) thread.covered_until_ns.resize(group + size_t{16}, INT64_MIN);
   int64_t& covered_ns = thread.covered_until_ns[group];
   if (span.end_ns <= covered_ns) return;
-  tally.total_ns += span.end_ns - std::max(span.start_ns, covered_ns);
+  base::addTo(tally.total_ns, span.end_ns - std::max(span.start_ns, covered_ns));
   covered_ns = span.end_ns;
 }
 
@@ -199,7 +199,7 @@ std::shared_ptr<const KeyAverages::Contents> AverageCount::finish() {
     for (size_t group = next++; group < tallies_.size(); group = next++) fill(contents_->rows[group], tallies_[group]);
   });
   for (const KeyAverage& row : contents_->rows) {
-    contents_->self_cpu_ns += row.self_cpu_ns;
+    base::addTo(contents_->self_cpu_ns, row.self_cpu_ns);
     contents_->unfinished += row.unfinished;
   }
   return contents_;

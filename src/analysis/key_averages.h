@@ -11,6 +11,7 @@
 #include "analysis/device_time.h"
 #include "analysis/durations.h"
 #include "assemble/event_table.h"
+#include "base/saturating.h"
 #include "xsigma/profiler/key_averages.h"
 
 namespace xsigma::profiler {
@@ -48,8 +49,8 @@ class AverageCount {
     int64_t cpu = 0;
     int64_t device = 0;
     void operator+=(const Bytes& other) {
-      cpu += other.cpu;
-      device += other.device;
+      base::addTo(cpu, other.cpu);
+      base::addTo(device, other.device);
     }
   };
   // What has been added up for a row so far.

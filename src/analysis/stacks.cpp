@@ -7,6 +7,7 @@
 #include "analysis/average_order.h"
 #include "assemble/event_table.h"
 #include "base/output_file.h"
+#include "base/saturating.h"
 #include "xsigma/profiler/key_averages.h"
 
 namespace xsigma::profiler {
@@ -37,15 +38,15 @@ class StackTree {
     }
   }
 
-  void spend(size_t entry, int64_t ns) { nodes_[places_[entry]].ns += ns; }
-  void spendUnder(size_t asker, uint32_t name, int64_t ns) { nodes_[child(places_[asker], name, false)].ns += ns; }
-  void spendAtRoot(uint32_t name, int64_t ns) { nodes_[child(kRoot, name, false)].ns += ns; }
+  void spend(size_t entry, int64_t ns) { base::addTo(nodes_[places_[entry]].ns, ns); }
+  void spendUnder(size_t asker, uint32_t name, int64_t ns) { base::addTo(nodes_[child(places_[asker], name, false)].ns, ns); }
+  void spendAtRoot(uint32_t name, int64_t ns) { base::addTo(nodes_[child(kRoot, name, false)].ns, ns); }
 
   // Sorted. Different places of one name make one line.
   std::string text() const {
     std::unordered_map<std::string, int64_t> lines;
     for (const Node& node : nodes_) {
-      if (node.ns != 0) lines[lineOf(node)] += node.ns;
+      if (node.ns != 0) base::addTo(lines[lineOf(node)], node.ns);
     }
     std::vector<std::string> sorted;
     for (const auto& [line, ns] : lines) sorted.push_back(fmt::format("{} {}\n", line, (ns + 500) / 1000));
