@@ -90,7 +90,7 @@ Function* find(const char* name) {
 }  // namespace
 
 BareCollection::BareCollection(Also also) : also_(also) {
-  for (size_t i = 0; i < kBuffers; ++i) pool().free.push_back(newBuffer());
+  while (pool().free.size() < kBuffers) pool().free.push_back(newBuffer());
   CUPTI_CALL(cuptiActivityRegisterCallbacks, bufferRequested, bufferCompleted);
   switchKinds(true);
 }
@@ -116,6 +116,11 @@ void BareCollection::push(uint64_t id) { CUPTI_CALL(cuptiActivityPushExternalCor
 void BareCollection::pop() {
   uint64_t id = 0;
   CUPTI_CALL(cuptiActivityPopExternalCorrelationId, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id);
+}
+
+void BareCollection::leave() {
+  stop();
+  CUPTI_CALL(cuptiFinalize);
 }
 
 void BareCollection::stop() {

@@ -24,6 +24,8 @@ class BareCollection {
 
   // Switches everything off and lets the records go.
   void stop();
+  // That, and CUPTI is taken out of the process. Nothing may run on the device.
+  void leave();
   uint64_t bytes() const;  // of records that came
 
  private:

@@ -2,9 +2,10 @@
 //
 //     launch_cost [--rounds N]
 //
-// Each way is measured in a process of its own, before, while and after it records, so that none leaves anything switched on for another; the ways take
-// turns, round after round. A figure is the median of 5 × 10,000 launches in a process, then of the rounds. Timed is the host in the launching call:
-// the device is waited for in between, so that its queue never fills. Exit status 1: a bar was missed.
+// What a launch costs differs from process to process by as much as recording adds. So ours and bare CUPTI take turns in one process, many times over, each
+// beside launches of which nothing is recorded; a process gives the median of its turns, and the processes are added up. What is left when ours has stopped is
+// measured in processes where nothing else has recorded: the median of 5 × 10,000 launches before and after. Timed is the host in the launching call: the
+// device is waited for in between, so that its queue never fills. Exit status 1: a bar was missed.
 #include <unistd.h>
 #include <xsigma/profiler/profiler.h>
 
@@ -13,9 +14,8 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bare_collection.h"
@@ -33,6 +33,8 @@ constexpr int kLaunches = 10000;
 constexpr int kBatch = 500;     // less than the device's queue holds
 constexpr int kWarmUp = 20000;  // clocks and caches
 constexpr int kSettle = 1000;   // after a change, not counted
+constexpr int kTurns = 8;       // in a process
+constexpr int kOfTurn = 3000;   // launches
 constexpr double kCostBar = 1.1;
 constexpr double kAfterBar = 1.03;
 
@@ -74,138 +76,158 @@ double measure(const Each& each, const std::function<void(const std::function<vo
 }
 constexpr uint64_t kMeasured = kSettle + kSamples * kLaunches;
 
-double measureBare(bool around_each, BareCollection::Also also) {
-  BareCollection bare(also);
-  double during = 0;
-  if (around_each) {
-    during = measure(
+enum class Scopes { around, each };
+
+template <typename Measure>
+double measureBare(Scopes scopes, const Measure& measure_launches) {
+  BareCollection bare({.correlation = true, .usual = true});
+  double cost = 0;
+  if (scopes == Scopes::each) {
+    cost = measure_launches(
         [&](int i) {
           bare.push(static_cast<uint64_t>(i) + 1);
           launchOne(i);
           bare.pop();
         },
         plainly);
-  } else if (also.correlation) {
-    during = measure(launchOne, [&](const std::function<void()>& batch) {
+  } else {
+    cost = measure_launches(launchOne, [&](const std::function<void()>& batch) {
       bare.push(1);
       batch();
       bare.pop();
     });
-  } else {
-    during = measure(launchOne, plainly);
   }
-  bare.stop();
-  if (bare.bytes() < kMeasured * 32) {
-    std::fprintf(stderr, "bare CUPTI recorded %llu bytes, far too few\n", static_cast<unsigned long long>(bare.bytes()));
-    std::exit(device_tests::kBroken);
-  }
-  return during;
+  bare.leave();
+  return cost;
 }
 
-double measureOurs(bool around_each) {
+template <typename Measure>
+double measureOurs(Scopes scopes, uint64_t launches, const Measure& measure_launches) {
   enableProfiler(ProfilerConfig(ProfilerState::KINETO), {ActivityType::CPU, ActivityType::CUDA});
-  double during = 0;
-  if (around_each) {
-    during = measure(
+  double cost = 0;
+  if (scopes == Scopes::each) {
+    cost = measure_launches(
         [](int i) {
           XSIGMA_PROFILE_SCOPE("launch");
           launchOne(i);
         },
         plainly);
   } else {
-    during = measure(launchOne, [](const std::function<void()>& batch) {
+    cost = measure_launches(launchOne, [](const std::function<void()>& batch) {
       XSIGMA_PROFILE_SCOPE("batch");
       batch();
     });
   }
   const auto result = disableProfiler();
-  result->ledger();                  // the rest has been fetched
-  CUDA_OK(cudaDeviceSynchronize());  // where CUPTI leaves the process
-  uint64_t kernels = 0;
-  for (const KinetoEvent& event : result->events()) {
-    kernels += event.activityType() == static_cast<uint8_t>(libkineto::ActivityType::CONCURRENT_KERNEL) ? 1 : 0;
-  }
-  if (kernels != kMeasured) {
+  const uint64_t kernels = result->ledger().device.kernels;  // the rest has been fetched
+  CUDA_OK(cudaDeviceSynchronize());                          // where CUPTI leaves the process
+  if (kernels != launches) {
     std::fprintf(stderr, "ours recorded %llu kernels of %llu\n", static_cast<unsigned long long>(kernels),
-                 static_cast<unsigned long long>(kMeasured));
+                 static_cast<unsigned long long>(launches));
     std::exit(device_tests::kBroken);
   }
-  return during;
+  return cost;
 }
 
-// One process: before, while and after.
-int measureHere(const std::string& way) {
-  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  launchBatches(kWarmUp, launchOne, plainly);
-  const double before = measure(launchOne, plainly);
-  const std::map<std::string, std::function<double()>> ways = {
-      {"none", [] { return measure(launchOne, plainly); }},
-      {"bare", [] { return measureBare(false, {}); }},
-      {"bare_around", [] { return measureBare(false, {.correlation = true, .usual = true}); }},
-      {"bare_each", [] { return measureBare(true, {.correlation = true, .usual = true}); }},
-      {"ours_around", [] { return measureOurs(false); }},
-      {"ours_each", [] { return measureOurs(true); }},
+// In one process: what bare CUPTI and ours add, turn by turn; which begins changes.
+int measureTurns(Scopes scopes) {
+  const auto of_turn = [](const auto& each, const auto& around) {
+    launchBatches(kSettle, each, around);
+    return launchBatches(kOfTurn, each, around);
   };
-  const double during = ways.at(way)();
-  const double after = measure(launchOne, plainly);
-  std::printf("%.3f %.3f %.3f\n", before, during, after);
+  std::vector<double> bare;
+  std::vector<double> ours;
+  for (int turn = 0; turn < 2 * kTurns; ++turn) {
+    const double none = of_turn(launchOne, plainly);
+    if (turn % 4 == 0 || turn % 4 == 3) {
+      bare.push_back(measureBare(scopes, of_turn) - none);
+    } else {
+      ours.push_back(measureOurs(scopes, kSettle + kOfTurn, of_turn) - none);
+    }
+  }
+  CUDA_OK(cudaGetLastError());
+  std::printf("%.3f %.3f\n", medianOf(bare), medianOf(ours));
   return 0;
 }
 
-struct Way {
-  const char* name;
-  const char* what;
-  std::vector<double> before, added, after_ratio;
-};
+// In one process: before ours, and after it.
+int measureAfter(Scopes scopes) {
+  const auto measured = [](const auto& each, const auto& around) { return measure(each, around); };
+  const double before = measured(launchOne, plainly);
+  measureOurs(scopes, kMeasured, measured);
+  const double after = measured(launchOne, plainly);
+  std::printf("%.3f %.3f\n", before, after);
+  return 0;
+}
 
-bool measureInProcess(const std::string& self, Way& way) {
-  const std::string command = "'" + self + "' --here " + way.name;
+int measureHere(const std::string& what) {
+  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  launchBatches(kWarmUp, launchOne, plainly);
+  if (what == "turns_around") return measureTurns(Scopes::around);
+  if (what == "turns_each") return measureTurns(Scopes::each);
+  if (what == "after_around") return measureAfter(Scopes::around);
+  if (what == "after_each") return measureAfter(Scopes::each);
+  std::fprintf(stderr, "what is %s?\n", what.c_str());
+  return device_tests::kBroken;
+}
+
+using Pairs = std::vector<std::pair<double, double>>;
+
+bool measureInProcess(const std::string& self, const char* what, Pairs& pairs) {
+  const std::string command = "'" + self + "' --here " + what;
   FILE* const pipe = popen(command.c_str(), "r");
-  double before = 0, during = 0, after = 0;
-  const bool read = pipe != nullptr && std::fscanf(pipe, "%lf %lf %lf", &before, &during, &after) == 3;
+  double first = 0, second = 0;
+  const bool read = pipe != nullptr && std::fscanf(pipe, "%lf %lf", &first, &second) == 2;
   const int status = pipe != nullptr ? pclose(pipe) : -1;
   if (!read || status != 0) {
     std::printf("FAILED: %s ended with status %d\n", command.c_str(), status);
     return false;
   }
-  way.before.push_back(before);
-  way.added.push_back(during - before);
-  way.after_ratio.push_back(after / before);
+  pairs.emplace_back(first, second);
   return true;
 }
 
 int printFigure(const char* what, double value, double bar) {
   const bool met = value >= 0 && value <= bar;  // below zero: noise is larger than what was measured
-  std::printf("  %-72s %6.3f   bar %.2f%s\n", what, value, bar, met ? "" : "   MISSED");
+  std::printf("  %-64s %6.3f   bar %.2f%s\n", what, value, bar, met ? "" : "   MISSED");
   return met ? 0 : 1;
 }
 
+// Of what both add.
+int printAdded(const char* what, const Pairs& pairs) {
+  double bare = 0;
+  double ours = 0;
+  std::vector<double> ratios;
+  for (const auto& [of_bare, of_ours] : pairs) {
+    bare += of_bare;
+    ours += of_ours;
+    ratios.push_back(of_ours / of_bare);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const auto count = static_cast<double>(pairs.size());
+  std::printf("%s: bare CUPTI adds %.0f ns, ours %.0f ns; ratios of %zu processes %.2f .. %.2f, middle half %.2f .. %.2f\n", what,
+              bare / count, ours / count, pairs.size(), ratios.front(), ratios.back(), ratios[ratios.size() / 4],
+              ratios[ratios.size() * 3 / 4]);
+  return printFigure("ours - none over bare - none, the same kinds", ours / bare, kCostBar);
+}
+
+int printAfter(const char* what, const Pairs& pairs) {
+  std::vector<double> ratios;
+  for (const auto& [before, after] : pairs) ratios.push_back(after / before);
+  std::printf("%s: %zu processes\n", what, pairs.size());
+  return printFigure("after stop over before start", medianOf(ratios), kAfterBar);
+}
+
 int measureAll(const std::string& self, int rounds) {
-  std::vector<Way> ways = {{"none", "nothing recorded", {}, {}, {}},
-                           {"bare", "bare CUPTI: kernel, runtime", {}, {}, {}},
-                           {"bare_around", "bare CUPTI: the kinds that ours records, one correlation id around", {}, {}, {}},
-                           {"bare_each", "bare CUPTI: the kinds that ours records, a correlation id per launch", {}, {}, {}},
-                           {"ours_around", "ours: {CPU, CUDA}, a scope around", {}, {}, {}},
-                           {"ours_each", "ours: {CPU, CUDA}, a scope per launch", {}, {}, {}}};
+  Pairs turns_around, turns_each, after_around, after_each;
   for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < ways.size(); ++i) {
-      if (!measureInProcess(self, ways[(i + static_cast<size_t>(round)) % ways.size()])) return device_tests::kFailed;
-    }
+    const bool measured =
+        measureInProcess(self, "turns_around", turns_around) && measureInProcess(self, "turns_each", turns_each) &&
+        (round % 2 != 0 || (measureInProcess(self, "after_around", after_around) && measureInProcess(self, "after_each", after_each)));
+    if (!measured) return device_tests::kFailed;
   }
-  std::map<std::string, double> added;
-  std::printf("%-66s %10s %10s %18s %12s\n", "per launch, host", "before/ns", "added/ns", "(over rounds)", "after/before");
-  for (const Way& way : ways) {
-    added[way.name] = medianOf(way.added);
-    const auto [least, most] = std::minmax_element(way.added.begin(), way.added.end());
-    std::printf("%-66s %10.0f %10.0f %8.0f .. %6.0f %12.3f\n", way.what, medianOf(way.before), added[way.name], *least, *most,
-                medianOf(way.after_ratio));
-  }
-  int missed = printFigure("ours - none over bare - none, one id or scope around", added["ours_around"] / added["bare_around"], kCostBar);
-  missed += printFigure("ours - none over bare - none, an id or scope per launch", added["ours_each"] / added["bare_each"], kCostBar);
-  missed += printFigure("after stop over before start, a scope around", medianOf(ways[4].after_ratio), kAfterBar);
-  missed += printFigure("after stop over before start, a scope per launch", medianOf(ways[5].after_ratio), kAfterBar);
-  std::printf("  %-72s %6.3f\n", "for comparison: ours, a scope around, over bare with kernel and runtime alone",
-              added["ours_around"] / added["bare"]);
+  const int missed = printAdded("one id or scope around 500 launches", turns_around) + printAdded("an id or scope per launch", turns_each) +
+                     printAfter("a scope around 500 launches", after_around) + printAfter("a scope per launch", after_each);
   std::printf("%s launch cost\n", missed == 0 ? "ok" : "FAILED");
   return missed == 0 ? 0 : device_tests::kFailed;
 }
@@ -214,7 +236,7 @@ int measureAll(const std::string& self, int rounds) {
 }  // namespace launch_cost
 
 int main(int argc, char** argv) {
-  int rounds = 7;
+  int rounds = 14;
   std::string here;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::max(1, std::atoi(argv[i + 1]));
