@@ -11,7 +11,6 @@
 #include "backends/cupti/attach_in_time.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
-#include "backends/cupti/counters/locked_output.h"
 #include "backends/cupti/stream_dump.h"
 #include "base/driver_init.h"
 #include "base/log.h"
@@ -100,7 +99,6 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
 
   std::shared_ptr<Counting> counting;
   if (!request.metrics.empty()) {
-    output = std::make_shared<LockedOutput>(std::move(output));
     Expected<std::unique_ptr<CounterRun>> counters = startCounters({cupti.file, Counting::kClock}, request, output);
     if (!counters) return counters.status();
     counting = std::make_shared<Counting>(*std::move(counters));

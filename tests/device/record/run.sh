@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds both programs and runs them; OUTDIR gets cupti_13_0.rec, record.txt and explore.txt. No step stops the others.
+# Builds the programs and runs them; OUTDIR gets cupti_13_0.rec, record.txt, explore.txt and danger.txt. No step stops the others.
 out=${1:?usage: run.sh OUTDIR}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
@@ -28,7 +28,7 @@ echo "CUPTI: headers in $include, library $lib"
 ls -l "$(dirname "$lib")"/libcupti* 2>&1
 
 ln -sf "$lib" "$work/libcupti.so"
-for program in record_cupti explore_cupti; do
+for program in record_cupti explore_cupti endanger_cupti; do
   # nvcc 13.0 fails on explore_cupti as C++20
   "$nvcc" -std=c++17 -O2 -arch=sm_90 -I"$include" -o "$work/$program" "$here/$program.cu" -L"$work" -lcupti -ldl -lpthread \
     -Xlinker -rpath -Xlinker "$(dirname "$lib")" 2>&1 || echo "! $program was not built"
@@ -60,5 +60,11 @@ ask() {
   wait $tsc
   cat "$work/tsc.txt"
 } 2>&1 | tee "$out/explore.txt"
+{
+  for question in "graph 0" "graph 1" busy crowd\ {subscribe,dump,enable,finalize}\ {2,8}; do
+    # shellcheck disable=SC2086
+    timeout 20 ./endanger_cupti $question || echo "! $question ended with $?"
+  done
+} 2>&1 | tee "$out/danger.txt"
 rm -rf "$work"
 exit 0

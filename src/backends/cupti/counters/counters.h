@@ -46,7 +46,7 @@ inline size_t counterBytes(const BackendRequest& request) { return request.metri
 
 // For a request that names metrics: samples if it has an interval, else ranges. An error says what is refused, by whom, and what to do:
 // the driver's permission, the chip, names that are not known (with near ones), too many of them, too many passes (with those that fit), too little memory.
-// Samples are put by a thread of its own while the session runs: `output` must take calls of several threads (LockedOutput).
+// Samples are put by a thread of its own while the session runs.
 Expected<std::unique_ptr<CounterRun>> startCounters(const CounterSeat& seat, const BackendRequest& request,
                                                     std::shared_ptr<BackendOutput> output);
 

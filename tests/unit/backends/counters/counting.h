@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "backends/cupti/counters/counters.h"
-#include "backends/cupti/counters/locked_output.h"
 #include "fake_card.h"
+#include "locked_output.h"
 
 namespace counting {
 
