@@ -36,8 +36,6 @@ bool shouldFinalize(const CuptiLibrary& cupti) {
 
 }  // namespace
 
-CallbackListener::~CallbackListener() = default;
-
 Expected<std::unique_ptr<Attachment>> Attachment::attach(const CuptiLibrary& cupti, const BackendRequest& request) {
   std::unique_ptr<Attachment> attachment(new Attachment(cupti, request));
   ProcessHooks& hooks = ProcessHooks::ofProcess();

@@ -8,18 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cupti/callback_listener.h"
 #include "backends/cupti/cupti_library.h"
 #include "backends/cupti/kinds.h"
 #include "xsigma/profiler/backend.h"
 
 namespace xsigma::profiler::backends::cupti {
-
-// Somebody in this folder who wants to see calls of the program; on its threads.
-class CallbackListener {
- public:
-  virtual ~CallbackListener();
-  virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept = 0;
-};
 
 class Attachment {
  public:

@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "backends/cupti/attachment.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/doorbell.h"
 #include "backends/cupti/stream_dump.h"

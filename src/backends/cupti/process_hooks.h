@@ -8,13 +8,12 @@
 #include <cstdint>
 #include <functional>
 
+#include "backends/cupti/callback_listener.h"
 #include "backends/cupti/cupti_library.h"
 #include "backends/cupti/graph_nodes.h"
 #include "xsigma/profiler/backend.h"
 
 namespace xsigma::profiler::backends::cupti {
-
-class CallbackListener;
 
 class ProcessHooks {
  public:
