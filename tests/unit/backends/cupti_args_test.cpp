@@ -1,4 +1,8 @@
 // What is told of each activity, beside its name and times: the arguments that readers of traces know, rows, and the head of the trace.
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <set>
 
 #include "watched_cupti.h"
@@ -111,6 +115,16 @@ TEST_F(CuptiArgs, MemoryTellsWhatIsAllocatedAndWhatIsReserved) {
   EXPECT_EQ(memory[4].values[kMemoryAllocated], 2 * 4096 + 65536);
   EXPECT_EQ(memory[4].values[kMemoryReserved], 2 * 4096 + 33554432) << "a pool keeps more than it has given";
   EXPECT_EQ(memory[9].values[kMemoryAllocated], 0);
+}
+
+TEST_F(CuptiArgs, ThreadsThatCallAreNamed) {
+  char before[16] = {};
+  pthread_getname_np(pthread_self(), before, sizeof before);
+  pthread_setname_np(pthread_self(), "feeder");
+  const auto thread = static_cast<uint32_t>(syscall(SYS_gettid));
+  watch({.ids = {{standin::recordedThreads().at("main"), thread}}});
+  pthread_setname_np(pthread_self(), before);
+  EXPECT_EQ((output->rows()[{getpid(), thread}]), "feeder");
 }
 
 }  // namespace
