@@ -101,6 +101,7 @@ void printDevice(const DeviceLedger& device) {
   for (size_t i = 0; i < kDeviceLossCauses; ++i) {
     if (device.causes[i] != 0) std::printf("  %" PRIu64 " device records were dropped: %s\n", device.causes[i], toString(static_cast<DeviceLossCause>(i)));
   }
+  if (device.not_counted != 0) std::printf("  %" PRIu64 " samples, ranges or launches have no hardware counters\n", device.not_counted);
 }
 
 // What the session had to say of its devices: which backend, or why there is none.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <tuple>
 
 #include "assemble/batch_memory.h"
 #include "assemble/details.h"
@@ -70,7 +69,8 @@ void DeviceSettle::findPlaces(int64_t process_id) {
     place.end_ns = event.endNs();
     place.process_id = activity.process_id;
     place.thread_id = activity.thread_id >= 0 ? activity.thread_id : kDeviceLevelRow;
-    if (activity.role == DeviceRole::note && activity.thread_id >= 0 && place.end_ns - place.start_ns > 1) place.thread_id += kWaitingRows;
+    if (activity.type == ActivityType::CUDA_SYNC && activity.thread_id >= 0 && place.end_ns - place.start_ns > 1)
+      place.thread_id += kWaitingRows;
     if (activity.role == DeviceRole::overhead) {
       place.process_id = process_id;
       place.thread_id = kOverheadRow;
@@ -111,7 +111,7 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
   }
   for (const TraceRow& row : totals.rows) callers.erase({row.process_id, row.thread_id});
   for (const auto& [thread, ignored] : callers) {
-    if (const auto found = named.find(thread); found != named.end()) {
+    if (const auto found = named.find({kThisProcess, thread.second}); found != named.end()) {
       totals.rows.push_back({thread.first, thread.second, 0, std::string(found->second->name), false});
     }
   }

@@ -35,7 +35,8 @@ void Deflater::deflate(std::string_view text, GzipPiece& piece) {
     const size_t out = std::min(out_left, 2 * kMostAtOnce);
     stream.avail_in = static_cast<uInt>(in);
     stream.avail_out = static_cast<uInt>(out);
-    if (::deflate(&stream, in == in_left ? Z_SYNC_FLUSH : Z_NO_FLUSH) != Z_OK || stream.avail_in != 0) throw std::runtime_error("zlib could not deflate");
+    if (::deflate(&stream, in == in_left ? Z_SYNC_FLUSH : Z_NO_FLUSH) != Z_OK || stream.avail_in != 0)
+      throw std::runtime_error("zlib could not deflate");
     out_left -= out - stream.avail_out;
     in_left -= in;
     if (text.empty()) break;

@@ -207,8 +207,9 @@ void appendReal(Text& out, double value) {
   char digits[40];
   // Large whole numbers with an exponent: readers would take them for integers that do not fit.
   constexpr double kExact = 9007199254740992.0;
-  const std::to_chars_result end = std::abs(value) < kExact ? std::to_chars(digits, digits + sizeof digits, value)
-                                                            : std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific);
+  const std::to_chars_result end = std::abs(value) < kExact
+                                       ? std::to_chars(digits, digits + sizeof digits, value)
+                                       : std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific);
   out.append(digits, static_cast<size_t>(end.ptr - digits));
 }
 

@@ -52,7 +52,7 @@ struct Schedule {
   std::condition_variable changed;
   std::vector<size_t> lane_turn;  // the next step that may be taken of each lane
   std::vector<bool> lane_ended;
-  std::vector<bool> ready;        // by place
+  std::vector<bool> ready;  // by place
   std::vector<bool> filled;
   size_t next_step = 0;
   size_t next_give = 0;
@@ -79,9 +79,8 @@ void runOrdered(size_t lanes, unsigned workers, const OrderedSteps& steps) {
       schedule.changed.notify_all();
     };
     while (true) {
-      schedule.changed.wait(lock, [&] {
-        return schedule.stopped || schedule.ended_lanes == lanes || schedule.next_step < schedule.next_give + places;
-      });
+      schedule.changed.wait(
+          lock, [&] { return schedule.stopped || schedule.ended_lanes == lanes || schedule.next_step < schedule.next_give + places; });
       if (schedule.stopped || schedule.ended_lanes == lanes) return;
       const size_t step = schedule.next_step++;
       const size_t lane = step % lanes;

@@ -36,7 +36,8 @@ Status refused(std::string message) { return {StatusCode::unsupported, "Experime
 }  // namespace
 
 Expected<PerfPlan> planPerfEvents(const std::vector<std::string>& names) {
-  if (names.size() > kMostPerfEvents) return refused(fmt::format("{} were asked for, at most {} can be counted at once", names.size(), kMostPerfEvents));
+  if (names.size() > kMostPerfEvents)
+    return refused(fmt::format("{} were asked for, at most {} can be counted at once", names.size(), kMostPerfEvents));
   PerfPlan plan;
   for (const std::string& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1) return refused(fmt::format("'{}' was asked for twice. Name it once", name));

@@ -12,11 +12,11 @@ namespace {
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
+    sigset_t more;
+    sigfillset(&more);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-      sigdelset(&all, fault);  // a fault is reported where it happens
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+      sigdelset(&more, fault);  // a fault is reported where it happens
+    pthread_sigmask(SIG_BLOCK, &more, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsBlocked(const SignalsBlocked&) = delete;

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 
 #include "base/quiet_thread.h"
@@ -18,7 +19,10 @@ bool endsWithin(std::chrono::milliseconds most, const char* name, std::function<
   const auto state = std::make_shared<State>();
   try {
     startQuietThread(name, [state, work] {
-      work();
+      try {
+        work();
+      } catch (const std::bad_alloc&) {  // it has ended, if not well
+      }
       const std::lock_guard<std::mutex> lock(state->mutex);
       state->ended = true;
       state->changed.notify_all();

@@ -100,6 +100,7 @@ DeviceLedger countDevices(const Capture::Source& source) {
       contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::buffers_full)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::unreadable)] =
       contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::unreadable)];
+  ledger.not_counted = contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::not_counted)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::no_room)] = no_room;
   uint64_t all = 0;
   for (const auto& [thread, count] : written) all += count;

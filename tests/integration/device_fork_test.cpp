@@ -137,7 +137,7 @@ class FallbackFork : public testing::Test {
     return kernels(*own, "of the child") == 1 && kernels(*own, "of the parent") == 0 && linked(*own) != 0 ? 0 : 1;
   }
 
-  test::FakeStubs stubs_;
+  test::FakeStubs& stubs_ = test::keptStubs();
 };
 
 TEST_F(FallbackFork, TheChildEndsAtOnceAndTheParentsCaptureIsWhole) {

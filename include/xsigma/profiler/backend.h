@@ -73,8 +73,9 @@ inline constexpr char kArgRate = '\x04';  // this many per nanosecond of the act
 enum class DeviceLoss : uint8_t {
   buffers_full,  // the vendor's library found no buffer for them
   unreadable,    // of a kind or layout that is not known here
+  not_counted,   // not records but numbers: samples, ranges and launches without their hardware counters
 };
-inline constexpr size_t kDeviceLosses = 2;
+inline constexpr size_t kDeviceLosses = 3;
 
 // What the session asks of a device.
 struct BackendRequest {
@@ -90,6 +91,8 @@ struct BackendRequest {
   std::function<void(bool on)> marked;  // called when the program marks where to begin and to end (cudaProfilerStart, …Stop), on its thread
 };
 
+inline constexpr int64_t kThisProcess = -1;  // in place of a device
+
 // Where a backend puts what it has seen. Any thread may call it. What comes after BackendRun::drain has returned is too late, and does no harm.
 class XSIGMA_PROFILER_API BackendOutput {
  public:
@@ -102,8 +105,8 @@ class XSIGMA_PROFILER_API BackendOutput {
   virtual void clockPair(uint8_t clock, uint64_t device_ticks, uint64_t host_ticks) noexcept = 0;
   // So many more were lost.
   virtual void lost(DeviceLoss cause, uint64_t count) noexcept = 0;
-  // Names a device (thread_id −1), a queue of one, or a thread that makes calls, by its process and its number; the last is for those that have no scopes. Rows
-  // are shown by rising sort_index.
+  // Names a device (thread_id −1) or a queue of one; or, with kThisProcess, a thread that makes calls, in case it has no scopes. Rows are shown by rising
+  // sort_index.
   virtual void row(int64_t process_id, int64_t thread_id, std::string_view name, int64_t sort_index) noexcept = 0;
   // Goes into the trace's head. The key "deviceProperties" takes one JSON object per call, others the last value.
   virtual void property(std::string_view key, std::string_view json) noexcept = 0;

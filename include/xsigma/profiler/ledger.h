@@ -61,7 +61,8 @@ struct DeviceLedger {
   std::vector<std::pair<std::string, uint64_t>> pending_names;  // of those whose name is known, sorted
   uint64_t dropped = 0;                                         // records of any kind: what was lost does not say what it was
   std::array<uint64_t, kDeviceLossCauses> causes{};
-  uint64_t copies = 0;   // copies and fills that the capture has
+  uint64_t not_counted = 0;  // samples, ranges and launches that have no hardware counters, though some were asked for
+  uint64_t copies = 0;       // copies and fills that the capture has
   uint64_t calls = 0;    // into the vendor's library
   bool watched = false;  // a device was watched at all
 };
@@ -72,7 +73,7 @@ struct Ledger : ScopeCounts {
   DeviceLedger device;
   uint64_t threads_dropped = 0;  // threads that found no room in the thread table; their scopes count in the totals above
 
-  bool whole() const { return dropped == 0 && extras_dropped == 0 && names_dropped == 0 && device.dropped == 0; }
+  bool whole() const { return dropped == 0 && extras_dropped == 0 && names_dropped == 0 && device.dropped == 0 && device.not_counted == 0; }
 };
 
 }  // namespace xsigma::profiler

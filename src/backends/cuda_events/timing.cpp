@@ -179,6 +179,8 @@ void Timing::work() noexcept {
     }
     changed_.wait_for(lock, kPause, [&] { return draining_; });
   }
+  // drain() may have given up while this thread was held by the device.
+  if (callback_.load() != INVALID_CALLBACK_HANDLE) removeCallback(callback_.exchange(INVALID_CALLBACK_HANDLE));
   timelines_.clear();  // their base events
   pool.dropEvents();
   const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "backends/cupti/buffer_pool.h"
 #include "base/driver_init.h"
 #include "base/within.h"
 
@@ -34,6 +35,7 @@ Expected<std::unique_ptr<Attachment>> attachInTime(const CuptiLibrary& cupti, co
       }
     }
     if (result) (*result)->detach();
+    BufferPool::ofProcess().release();
   });
   const std::lock_guard<std::mutex> lock(attempt->mutex);
   if (attempt->result.has_value()) return *std::move(attempt->result);

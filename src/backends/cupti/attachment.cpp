@@ -126,7 +126,7 @@ void Attachment::listen(std::shared_ptr<CallbackListener> listener,
 }
 
 void Attachment::enableCallbacks(uint32_t on) noexcept {
-  if (cupti_.get_graph_node_id != nullptr && !request_.whole_graphs) {
+  if (cupti_.get_graph_node_id != nullptr) {
     for (const auto& [domain, id] : kGraphCallbacks) cupti_.enable_callback(on, subscriber_, domain, id);
   }
   if (request_.marked) {

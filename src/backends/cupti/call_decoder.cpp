@@ -29,7 +29,7 @@ void CallDecoder::seen(uint32_t thread) {
   if (thread == last_thread_) return;
   last_thread_ = thread;
   if (!threads_.insert(thread).second) return;
-  if (const std::string name = base::threadName(thread); !name.empty()) output_.row(process_id_, thread, name, 0);
+  if (const std::string name = base::threadName(thread); !name.empty()) output_.row(kThisProcess, thread, name, 0);
 }
 
 void CallDecoder::put(const CallRecord& call) {

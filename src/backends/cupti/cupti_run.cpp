@@ -79,6 +79,8 @@ class Counting final : public CallbackListener {
 
 namespace {
 
+constexpr std::chrono::seconds kMostSwitching{1};
+
 void putVersions(const CuptiLibrary& cupti, const CudaDriver& driver, BackendOutput& output) {
   output.property("cupti_version", fmt::format("{}", cupti.version));
   if (const int version = driver.version(); version != 0) output.property("cuda_driver_version", fmt::format("{}", version));
@@ -122,8 +124,9 @@ Expected<std::unique_ptr<BackendRun>> CuptiRun::start(const CuptiLibrary& cupti,
     attachment->disableCallbacks();
     return status;
   }
+  std::unique_ptr<CuptiRun> run(new CuptiRun(cupti, attachment, worker, counting));
   StreamDump::ofProcess().want(cupti);
-  return std::unique_ptr<BackendRun>(new CuptiRun(cupti, attachment, worker, counting));
+  return std::unique_ptr<BackendRun>(std::move(run));
 }
 
 Expected<double> CuptiRun::rehearse(const CuptiLibrary& cupti, const BackendRequest& request) {
@@ -162,7 +165,27 @@ CuptiRun::~CuptiRun() {
 bool CuptiRun::isForked() const noexcept { return getpid() != process_; }
 
 void CuptiRun::setCollecting(bool on) noexcept {
-  if (stopped_ || isForked() || collecting_.exchange(on) == on) return;
+  if (isForked()) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (stopped_) return;
+  wanted_ = on;
+  if (!switching_) follow(lock);
+}
+
+void CuptiRun::follow(std::unique_lock<std::mutex>& lock) noexcept {
+  switching_ = true;
+  while (on_ != wanted_) {
+    const bool on = wanted_;
+    lock.unlock();
+    switchTo(on);
+    lock.lock();
+    on_ = on;
+  }
+  switching_ = false;
+  switched_.notify_all();
+}
+
+void CuptiRun::switchTo(bool on) noexcept {
   if (counting_ != nullptr) counting_->run().setCollecting(on);
   if (!on) {
     attachment_->disable();
@@ -178,8 +201,16 @@ void CuptiRun::setCollecting(bool on) noexcept {
 }
 
 void CuptiRun::stop() noexcept {
-  if (stopped_ || isForked()) return;
-  stopped_ = true;
+  if (isForked()) return;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (std::exchange(stopped_, true)) return;
+    wanted_ = false;
+    // Whoever switches it on just now switches it off again.
+    if (!switched_.wait_for(lock, kMostSwitching, [this] { return !switching_; })) {
+      base::warn("CUDA devices: CUPTI does not come back from being switched on; it is switched off when it does");
+    }
+  }
   if (counting_ != nullptr) counting_->run().stop();
   attachment_->disable();
   attachment_->disableCallbacks();

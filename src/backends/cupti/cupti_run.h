@@ -1,8 +1,9 @@
 // CuptiRun: CUDA devices being watched, from start to drain.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 #include "backends/cupti/attachment.h"
 #include "backends/cupti/cuda_driver.h"
@@ -33,12 +34,19 @@ class CuptiRun final : public BackendRun {
            std::shared_ptr<Counting> counting);
   // A child of a fork has no worker, and a CUDA that it cannot use.
   bool isForked() const noexcept;
+  // Until what is on is what is wanted, by whoever came first. CUPTI is never called under the lock.
+  void follow(std::unique_lock<std::mutex>& lock) noexcept;
+  void switchTo(bool on) noexcept;
 
   const CuptiLibrary& cupti_;
   std::shared_ptr<Attachment> attachment_;  // detached by whoever is the last to use CUPTI: the worker, unless it was refused
   std::shared_ptr<Worker> worker_;
   std::shared_ptr<Counting> counting_;  // hardware counters; null: none were asked for
-  std::atomic<bool> collecting_{true};
+  std::mutex mutex_;
+  std::condition_variable switched_;
+  bool wanted_ = true;
+  bool on_ = true;
+  bool switching_ = false;  // somebody is in follow()
   bool stopped_ = false;
   bool drained_ = false;
   int process_;

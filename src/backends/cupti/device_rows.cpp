@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace xsigma::profiler::backends::cupti {
 namespace {
 
@@ -21,11 +23,7 @@ const DeviceFacts* DeviceRows::facts(uint32_t device) {
 }
 
 void DeviceRows::seen(uint32_t device, uint32_t context, int64_t stream) {
-  if (context != CUPTI_INVALID_CONTEXT_ID && devices_of_contexts_.try_emplace(context, device).second) {
-    std::vector<StreamRecord> early = std::move(early_streams_);
-    early_streams_.clear();
-    for (const StreamRecord& record : early) add(record);
-  }
+  if (context != CUPTI_INVALID_CONTEXT_ID && devices_of_contexts_.count(context) == 0) know(context, device);
   if (Device& known = devices_[device]; !known.shown) {
     describeDevices();
     show(device, known);
@@ -36,16 +34,26 @@ void DeviceRows::seen(uint32_t device, uint32_t context, int64_t stream) {
   if (!known.shown || (moved && context_names_.count(context) != 0)) show(device, stream, known);
 }
 
+void DeviceRows::know(uint32_t context, uint32_t device) {
+  devices_of_contexts_[context] = device;
+  const std::vector<StreamRecord> early = std::exchange(early_streams_, {});
+  for (const StreamRecord& record : early) add(record);
+}
+
 void DeviceRows::add(const StreamRecord& record) {
   const std::optional<uint32_t> device = deviceOf(record.context);
   if (!device) {
     early_streams_.push_back(record);
     return;
   }
-  prioritized(*device, record.stream, record.priority);
+  setPriority(*device, record.stream, record.priority);
 }
 
 void DeviceRows::prioritized(uint32_t device, int64_t number, int32_t priority) {
+  if (streams_[{device, number}].priority == 0) setPriority(device, number, priority);
+}
+
+void DeviceRows::setPriority(uint32_t device, int64_t number, int32_t priority) {
   Stream& stream = streams_[{device, number}];
   if (stream.priority == priority) return;
   stream.priority = priority;

@@ -27,9 +27,9 @@ class DeviceRows {
 
   // Something was on this stream: it gets a row.
   void seen(uint32_t device, uint32_t context, int64_t stream);
-  // Of a stream that may be older than the run, so that there is no record of it.
+  // What a kernel tells of its stream, of which there may be no record.
   void prioritized(uint32_t device, int64_t stream, int32_t priority);
-  void add(const ContextRecord& context) { devices_of_contexts_[context.context] = context.device; }
+  void add(const ContextRecord& context) { know(context.context, context.device); }
   void add(const StreamRecord& stream);
   void add(const NameRecord& name);
   std::optional<uint32_t> deviceOf(uint32_t context) const;
@@ -46,6 +46,8 @@ class DeviceRows {
     bool shown = false;
   };
 
+  void know(uint32_t context, uint32_t device);
+  void setPriority(uint32_t device, int64_t number, int32_t priority);
   void show(uint32_t number, Device& device);
   void show(uint32_t device, int64_t number, Stream& stream);
 

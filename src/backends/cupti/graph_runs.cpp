@@ -8,7 +8,12 @@
 namespace xsigma::profiler::backends::cupti {
 
 void GraphRuns::add(const WorkRecord& node, Node kind, bool over) {
-  if (open_.size() >= kMostOpen) putBefore(open_.size() >= 2 * kMostOpen ? period_ + 1 : period_);
+  if (open_.size() >= kMostOpen) {
+    finish();
+  } else if (open_.size() >= kManyOpen && swept_ != period_) {
+    swept_ = period_;
+    putBefore(period_);
+  }
   const auto [found, is_first] = open_.try_emplace(uint64_t{node.device} << 32 | node.correlation);
   Run& run = found->second;
   if (is_first) run.work = node;

@@ -25,8 +25,10 @@ class GraphRuns {
 
  private:
   // The nodes of a launch come together, unless some run much longer than others; those that come later are a further activity of the same launch.
-  static constexpr uint64_t kWholeAfter = 2;    // periods
-  static constexpr size_t kMostOpen = 1 << 14;  // launches
+  static constexpr uint64_t kWholeAfter = 2;  // periods
+  // Launches. From many on, those of earlier periods are put, once in a period; at most so many are kept.
+  static constexpr size_t kManyOpen = 1 << 14;
+  static constexpr size_t kMostOpen = 1 << 17;
 
   struct Run {
     WorkRecord work;  // from the first begin to the last end; the first one's stream
@@ -41,6 +43,7 @@ class GraphRuns {
   BackendOutput& output_;
   std::unordered_map<uint64_t, Run> open_;  // by device and correlation
   uint64_t period_ = 0;
+  uint64_t swept_ = 0;
   uint32_t form_ = 0;
 };
 

@@ -41,8 +41,8 @@ void MemoryDecoder::take(const MemoryRecord& record) {
     early_ends_.erase(end);
     if (is_over) return;
   }
-  forget(record.device, record.address);  // held, and taken again: the record of its end was lost, or is still to come
-  const Block block{static_cast<int64_t>(record.bytes), record.pool == 0, record.time};
+  forget(record.address);  // held, and taken again: the record of its end was lost, or is still to come
+  const Block block{record.device, static_cast<int64_t>(record.bytes), record.pool == 0, record.time};
   Held& held = devices_[record.device];
   held.allocated += block.bytes;
   if (block.outside) held.outside += block.bytes;
@@ -54,14 +54,14 @@ void MemoryDecoder::giveBack(const MemoryRecord& record) {
   if (block == blocks_.end()) {
     early_ends_[record.address] = record.time;
   } else if (block->second.taken_at <= record.time) {
-    forget(record.device, record.address);
+    forget(record.address);
   }
 }
 
-void MemoryDecoder::forget(uint32_t device, uint64_t address) {
+void MemoryDecoder::forget(uint64_t address) {
   const auto block = blocks_.find(address);
   if (block == blocks_.end()) return;
-  Held& held = devices_[device];
+  Held& held = devices_[block->second.device];
   held.allocated -= block->second.bytes;
   if (block->second.outside) held.outside -= block->second.bytes;
   blocks_.erase(block);

@@ -26,6 +26,7 @@ class MemoryDecoder {
     int64_t outside = 0;  // what is held in no pool
   };
   struct Block {
+    uint32_t device = 0;
     int64_t bytes = 0;
     bool outside = false;
     uint64_t taken_at = 0;
@@ -33,7 +34,7 @@ class MemoryDecoder {
 
   void take(const MemoryRecord& record);
   void giveBack(const MemoryRecord& record);
-  void forget(uint32_t device, uint64_t address);
+  void forget(uint64_t address);
   void setPool(uint32_t device, uint64_t pool, int64_t size);
 
   BackendOutput& output_;

@@ -42,7 +42,7 @@ void NoteDecoder::put(const EventRecord& event) {
   }
   if (!events_ || event.time == CUPTI_TIMESTAMP_UNKNOWN) return;
   const uint32_t device = event.has_device ? event.device : rows_.deviceOf(event.context).value_or(0);
-  rows_.seen(device, event.context, event.stream);
+  rows_.seen(device, event.has_device ? event.context : CUPTI_INVALID_CONTEXT_ID, event.stream);
   DeviceActivity activity;
   activity.role = DeviceRole::note;
   activity.type = ActivityType::CUDA_EVENT;
@@ -112,7 +112,7 @@ void NoteDecoder::putNow(const SyncRecord& sync) {
   activity.thread_id = stream < 0 ? kNoStreamRow : stream;
   activity.correlation = sync.correlation;
   activity.name = output_.text(syncName(sync.type));
-  rows_.seen(device, sync.context, activity.thread_id);
+  rows_.seen(device, CUPTI_INVALID_CONTEXT_ID, activity.thread_id);  // where its context is may be a guess
 
   int64_t values[8];
   uint32_t count = 0;

@@ -1,6 +1,7 @@
 #include "backends/cupti/stream_dump.h"
 
 #include <chrono>
+#include <new>
 
 #include "base/driver_init.h"
 #include "base/within.h"
@@ -27,7 +28,12 @@ void StreamDump::want(const CuptiLibrary& cupti) {
   }
   // This thread initialises the driver: nobody else is inside, and another thread would wait for it.
   if (base::insideDriverInit()) return follow(cupti);
-  base::endsWithin(kMostWaiting, "xsp-streams", [this, &cupti] { follow(cupti); });
+  try {
+    base::endsWithin(kMostWaiting, "xsp-streams", [this, &cupti] { follow(cupti); });
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    under_way_ = false;
+  }
 }
 
 void StreamDump::unwant(const CuptiLibrary& cupti) {

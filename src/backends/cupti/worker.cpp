@@ -51,6 +51,15 @@ Status Worker::start() {
   return {};
 }
 
+template <typename Step>
+void Worker::decode(const Step& step) {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    decoder_->lost(DeviceLoss::buffers_full, 1);
+  }
+}
+
 void Worker::run() {
   pool_.fetchPages();
   Clock::time_point next = Clock::now() + kPeriod;
@@ -67,7 +76,7 @@ void Worker::run() {
     if (collecting_.load(std::memory_order_relaxed)) cupti_.flush_all(0);
     readCompleted();
     countDropped();
-    decoder_->tick();
+    decode([this] { decoder_->tick(); });
   }
   readRest();
   {
@@ -95,7 +104,7 @@ void Worker::readRest() {
   }
   countDropped();
   putting_.store(true, std::memory_order_seq_cst);
-  if (mayPut()) decoder_->finish();
+  if (mayPut()) decode([this] { decoder_->finish(); });
   putting_.store(false, std::memory_order_release);
 }
 
@@ -123,11 +132,7 @@ void Worker::read(const BufferPool::Completed& buffer) {
       if (buffer.valid != 0) decoder_->lost(DeviceLoss::unreadable, 1);
       return;
     }
-    try {
-      decoder_->put(*record);
-    } catch (const std::bad_alloc&) {
-      decoder_->lost(DeviceLoss::buffers_full, 1);
-    }
+    decode([&] { decoder_->put(*record); });
   }
 }
 

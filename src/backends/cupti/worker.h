@@ -39,6 +39,9 @@ class Worker : public std::enable_shared_from_this<Worker> {
   void readCompleted();
   void read(const BufferPool::Completed& buffer);
   void countDropped();
+  // What finds no memory is lost.
+  template <typename Step>
+  void decode(const Step& step);
   void readRest();
   bool mayPut() const noexcept { return !abandoned_.load(std::memory_order_acquire); }
 

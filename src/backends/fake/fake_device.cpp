@@ -237,7 +237,7 @@ void FakeDevice::fetch(BackendOutput& output) {
   for (const Record& record : records_) {
     DeviceActivity activity = record.activity;
     if (activity.role == DeviceRole::call && threads.insert(activity.thread_id).second) {
-      output.row(activity.process_id, activity.thread_id, base::threadName(static_cast<uint32_t>(activity.thread_id)), 0);
+      output.row(kThisProcess, activity.thread_id, base::threadName(static_cast<uint32_t>(activity.thread_id)), 0);
     }
     if (hurry_ && activity.role == DeviceRole::work && static_cast<int64_t>(activity.end) > stopped_at) continue;
     activity.name = output.text(record.name);

@@ -81,8 +81,8 @@ std::string deviceText(const DeviceLedger& device) {
   }
   return fmt::format(
       "\"device\": {{\"launched\": {}, \"kernels\": {}, \"pending\": {}, \"pending_kernels\": {{{}}}, \"dropped\": {}, \"causes\": {{{}}}, "
-      "\"copies\": {}, \"calls\": {}}}, ",
-      device.launched, device.kernels, device.pending, pending, device.dropped, causes, device.copies, device.calls);
+      "\"not_counted\": {}, \"copies\": {}, \"calls\": {}}}, ",
+      device.launched, device.kernels, device.pending, pending, device.dropped, causes, device.not_counted, device.copies, device.calls);
 }
 
 std::string ledgerText(const Ledger& ledger) {

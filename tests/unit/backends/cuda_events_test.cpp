@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "fake_stubs.h"
@@ -57,7 +58,7 @@ class CudaEvents : public testing::Test {
   }
   void work(int64_t ns) { stubs_.now_ns += ns; }
 
-  FakeStubs stubs_;
+  FakeStubs& stubs_ = test::keptStubs();
   std::shared_ptr<KeptOutput> output_ = std::make_shared<KeptOutput>();
   std::unique_ptr<BackendRun> run_;
 };
@@ -255,6 +256,45 @@ TEST_F(CudaEvents, AThreadThatTheDeviceKeepsInsideAScopeHoldsNobodyBack) {
   EXPECT_TRUE(output_->works.empty());
 }
 
+TEST_F(CudaEvents, AThreadThatComesBackWhenTheRunIsGoneFindsNothingOfIt) {
+  start();
+  stubs_.hang(true);
+  { XSIGMA_PROFILE_SCOPE("first"); }
+  while (stubs_.asked == 0) std::this_thread::yield();  // the worker is with the device
+  std::promise<void> inside;
+  std::promise<void> leave;
+  std::thread stuck([&] {
+    enableProfilerInChildThread();
+    {
+      XSIGMA_PROFILE_SCOPE("stuck");
+      inside.set_value();
+      leave.get_future().wait();
+    }
+    disableProfilerInChildThread();
+  });
+  inside.get_future().wait();
+  const int before = stubs_.records;
+  stubs_.stick(true);
+  leave.set_value();
+  while (stubs_.records == before) std::this_thread::yield();  // it ends its scope, and is kept there
+  run_->stop();
+  EXPECT_FALSE(run_->drain(std::chrono::steady_clock::now() + 100ms));
+  run_ = nullptr;
+  stubs_.hang(false);
+  std::this_thread::sleep_for(100ms);  // what the thread is in must not be gone now: memory checkers see it
+  stubs_.stick(false);
+  stuck.join();
+  EXPECT_TRUE(output_->works.empty());
+  start();
+  {
+    XSIGMA_PROFILE_SCOPE("next run");
+    work(3000);
+  }
+  ASSERT_TRUE(finish());
+  ASSERT_EQ(output_->works.size(), 1u);
+  EXPECT_EQ(output_->nameOf(output_->works[0]), "next run");
+}
+
 TEST_F(CudaEvents, ARunThatHangsIsNotMixedIntoTheNext) {
   start();
   stubs_.hang(true);
@@ -367,7 +407,7 @@ class GpuFallback : public testing::Test {
     return disableProfiler();
   }
 
-  FakeStubs stubs_;
+  FakeStubs& stubs_ = test::keptStubs();
 };
 
 TEST_F(GpuFallback, TheTraceHasASliceOfTheDeviceForEachScopeLinkedToIt) {
@@ -430,7 +470,7 @@ TEST(ProfilerStubsTest, WithoutMethodsTheyThrowAndSaySo) {
 }
 
 TEST(ProfilerStubsTest, RegisteredMethodsAreGivenUntilTheyAreTakenBack) {
-  FakeStubs stubs;
+  FakeStubs& stubs = test::keptStubs();
   const ProfilerStubs* const before = ittStubs();
   registerITTMethods(&stubs);
   registerPrivateUse1Methods(&stubs);

@@ -124,7 +124,7 @@ TEST_F(CuptiArgs, ThreadsThatCallAreNamed) {
   const auto thread = static_cast<uint32_t>(syscall(SYS_gettid));
   watch({.ids = {{standin::recordedThreads().at("main"), thread}}});
   pthread_setname_np(pthread_self(), before);
-  EXPECT_EQ((output->rows()[{getpid(), thread}]), "feeder");
+  EXPECT_EQ((output->rows()[{kThisProcess, thread}]), "feeder");
 }
 
 }  // namespace

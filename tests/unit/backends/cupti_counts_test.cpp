@@ -113,6 +113,12 @@ TEST_F(CuptiCounts, AGraphIsOneActivityWhereThatIsAsked) {
   EXPECT_EQ(output->of(DeviceRole::work).size(), all - inside + static_cast<size_t>(counted("call cudaGraphLaunch")));
 }
 
+TEST_F(CuptiCounts, NodesAreToldForWholeGraphsToo) {
+  request.whole_graphs = true;
+  watch();
+  EXPECT_EQ(output->of(DeviceRole::graph_node).size(), 12u) << "or calls that only captured them would pass for launches";
+}
+
 TEST_F(CuptiCounts, AWholeGraphThatHasNotEndedIsPending) {
   request.whole_graphs = true;
   watch({.late_flushes = 1000});

@@ -1,8 +1,10 @@
 // What goes wrong on the way is counted, and costs nothing else.
 #include <cupti.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "backends/cupti/buffer_pool.h"
 #include "watched_cupti.h"
@@ -104,6 +106,27 @@ TEST_F(CuptiLosses, NothingIsRecordedWhileCollectingIsOff) {
   standin::play({});
   EXPECT_TRUE(finish());
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+}
+
+TEST_F(CuptiLosses, SwitchingBesideTheStopLeavesNothingOn) {
+  for (int round = 0; round < 20; ++round) {
+    start();
+    std::atomic<bool> over{false};
+    std::vector<std::thread> togglers;
+    for (int i = 0; i < 2; ++i) {
+      togglers.emplace_back([&] {
+        for (bool on = false; !over; on = !on) run->setCollecting(on);
+      });
+    }
+    std::this_thread::sleep_for(1ms);
+    run->stop();
+    EXPECT_TRUE(standin::seen().enabled_kinds.empty()) << "round " << round;
+    std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(standin::seen().enabled_kinds.empty()) << "round " << round;
+    over = true;
+    for (std::thread& toggler : togglers) toggler.join();
+    EXPECT_TRUE(finish());
+  }
 }
 
 TEST_F(CuptiLosses, WhatWasRecordedBeforeCollectingWentOffIsKept) {

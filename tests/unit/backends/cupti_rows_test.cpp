@@ -47,10 +47,23 @@ TEST_F(CuptiRows, WithThePriorityOfAStreamWhoseDeviceIsKnownLater) {
   EXPECT_EQ(stream(7), "stream 7 (priority -5) ");
 }
 
-TEST_F(CuptiRows, WithThePriorityThatAKernelTells) {
+TEST_F(CuptiRows, WithThePriorityThatTheFirstKernelTells) {
   rows.prioritized(0, 7, -5);
   rows.seen(0, 1, 7);
+  rows.prioritized(0, 7, -3);  // its own, by an attribute of its launch
   EXPECT_EQ(stream(7), "stream 7 (priority -5) ");
+}
+
+TEST_F(CuptiRows, WithThePriorityOfAStreamWhoseContextIsToldLater) {
+  rows.add(StreamRecord{.context = 1, .stream = 7, .priority = -5});
+  rows.add(ContextRecord{.context = 1, .device = 0});
+  rows.seen(0, 1, 7);
+  EXPECT_EQ(stream(7), "stream 7 (priority -5) ");
+}
+
+TEST_F(CuptiRows, OfAnUnknownContextTeachNothing) {
+  rows.seen(0, CUPTI_INVALID_CONTEXT_ID, 7);
+  EXPECT_EQ(rows.deviceOf(CUPTI_INVALID_CONTEXT_ID), std::nullopt);
 }
 
 }  // namespace

@@ -64,6 +64,18 @@ TEST(DeviceResource, AWaitIsOfTheQueueThatItWaitsFor) {
   EXPECT_EQ(queues.at("whole device"), -1);
 }
 
+TEST(DeviceResource, OnlyWaitsHaveRowsOfTheirOwn) {
+  HandCapture capture;
+  HandDevice device(capture);
+  DeviceActivity range = sync(0xC0000000);
+  range.type = ActivityType::CUDA_PROFILER_RANGE;
+  device.put(range, "range", 100, 200);
+  device.put(sync(0), "whole context", 100, 200);
+  const auto queues = queuesOf(capture.finish(1000));
+  EXPECT_EQ(queues.at("range"), 0xC0000000);
+  EXPECT_EQ(queues.at("whole context"), 0);
+}
+
 TEST(DeviceResource, ACallBesideTheScopesOfItsThreadIsStillOfThatThread) {
   HandCapture capture;
   HandThread& main = capture.thread(11, "main");

@@ -54,6 +54,6 @@ Expected<std::unique_ptr<CounterRun>> startCounters(const CounterSeat& seat, con
 Status checkCounters(const CounterSeat& seat, const BackendRequest& request);
 
 // The row of a device on which its ranges lie; a second context's lie on the next one.
-inline constexpr int64_t kCounterRow = 1'000'000;
+inline constexpr int64_t kCounterRow = 0xC0000000;
 
 }  // namespace xsigma::profiler::backends::cupti

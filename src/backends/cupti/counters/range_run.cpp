@@ -125,7 +125,7 @@ class RangeRun final : public CounterRun {
   bool drain(std::chrono::steady_clock::time_point deadline) noexcept override {
     stop();
     if (!closing_started_ || !closing_.waitUntil(deadline)) {
-      output_->lost(DeviceLoss::buffers_full, 1);
+      output_->lost(DeviceLoss::not_counted, 1);
       base::warn("hardware counters: the device was still at work when the time for the last results was over; they are left out");
       return false;
     }
@@ -208,7 +208,7 @@ class RangeRun final : public CounterRun {
       activity.value_count = static_cast<uint32_t>(values.size());
       output_->put(activity);
     }
-    if (session.lost() > 0) output_->lost(DeviceLoss::buffers_full, session.lost());
+    if (session.lost() > 0) output_->lost(DeviceLoss::not_counted, session.lost());
     if (!session.trouble().empty()) base::warn("hardware counters: " + session.trouble());
   }
 

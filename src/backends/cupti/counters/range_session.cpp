@@ -169,12 +169,15 @@ void RangeSession::halt() {
   auto stop = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_Stop_Params, isAllPassSubmitted);
   stop.pRangeProfilerObject = object_;
   undecoded_ = ok(api_.cuptiRangeProfilerStop(&stop), "cuptiRangeProfilerStop");
-  if (!undecoded_) lost_ += std::max<size_t>(launches_.size(), 1);
+  if (undecoded_) return;
+  lost_ += std::max<size_t>(launches_.size(), 1);
+  launches_.clear();
+  open_launch_ = nullptr;
 }
 
 void RangeSession::beginLaunch(const char* kernel, uint64_t correlation) {
   // What a graph brings must not be mixed up with the launches before it.
-  const bool full = launches_.size() == launches_per_image_;
+  const bool full = launches_.size() >= launches_per_image_;
   if (full || (kernel == nullptr && !launches_.empty())) halt();
   begin();
   if (!on_) return;
@@ -208,12 +211,13 @@ void RangeSession::decode() {
   const CurrentContext current(api_, context_);
   auto decode = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_DecodeData_Params, numOfRangeDropped);
   decode.pRangeProfilerObject = object_;
-  if (ok(api_.cuptiRangeProfilerDecodeData(&decode), "cuptiRangeProfilerDecodeData")) {
+  auto info = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, numTotalRanges);
+  info.pCounterDataImage = image_.data();
+  info.counterDataImageSize = image_.size();
+  if (ok(api_.cuptiRangeProfilerDecodeData(&decode), "cuptiRangeProfilerDecodeData") &&
+      ok(api_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo")) {
     lost_ += decode.numOfRangeDropped;
-    auto info = XSIGMA_COUNTER_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, numTotalRanges);
-    info.pCounterDataImage = image_.data();
-    info.counterDataImageSize = image_.size();
-    if (ok(api_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo")) keep(info.numTotalRanges);
+    keep(info.numTotalRanges);
   } else {
     lost_ += std::max<size_t>(launches_.size(), 1);
   }

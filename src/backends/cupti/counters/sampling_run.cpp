@@ -83,8 +83,9 @@ class Sampling {
     changed_.notify_one();
   }
   void stop() noexcept {
-    until_.store(now());
+    const uint64_t time = now();
     const std::lock_guard lock(mutex_);
+    if (!stopping_ && time != 0) until_.store(time);
     stopping_ = true;
     changed_.notify_one();
   }
@@ -92,7 +93,7 @@ class Sampling {
   void silence() noexcept {
     const std::lock_guard lock(putting_);
     silent_ = true;
-    output_->lost(DeviceLoss::buffers_full, 1);
+    output_->lost(DeviceLoss::not_counted, 1);
   }
 
  private:
@@ -147,7 +148,7 @@ class Sampling {
   void putLost(SampleStream& stream) noexcept {
     const uint64_t lost = stream.takeLost();
     const std::lock_guard lock(putting_);
-    if (lost > 0 && !silent_) output_->lost(DeviceLoss::buffers_full, lost);
+    if (lost > 0 && !silent_) output_->lost(DeviceLoss::not_counted, lost);
   }
 
   void fetch() noexcept {
@@ -168,7 +169,7 @@ class Sampling {
       ++strange_;
       strange_end_ = sample.end;
       const std::lock_guard lock(putting_);
-      if (!silent_) output_->lost(DeviceLoss::unreadable, 1);
+      if (!silent_) output_->lost(DeviceLoss::not_counted, 1);
       return;
     }
     if (sample.start > until_.load()) return;

@@ -91,7 +91,7 @@ TEST_F(CounterMemory, ThatIsFullLosesResultsAndCountsThem) {
   const size_t kept = counting.kept->activities.size();
   EXPECT_GT(kept, 100u);
   EXPECT_LE(images + kept * name.size(), counterBytes(counting.request));
-  EXPECT_EQ(kept + counting.kept->losses[DeviceLoss::buffers_full], 2000u);
+  EXPECT_EQ(kept + counting.kept->losses[DeviceLoss::not_counted], 2000u);
 }
 
 TEST_F(CounterMemory, ThatDoesNotDoIsRefusedWithWhatItTakes) {

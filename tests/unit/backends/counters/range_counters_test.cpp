@@ -107,7 +107,7 @@ TEST_F(RangeCounters, LaunchesWithoutNumbersAreCountedAsLost) {
   counting.launch("k", 20);
   ASSERT_TRUE(counting.finish());
   EXPECT_EQ(counting.kept->activities.size(), 1u);
-  EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 2u);
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 2u);
   EXPECT_EQ(counting.kept->properties["xsigmaNotCounted"], "{\"graphs\": 1, \"kernels\": 1}");
 }
 
@@ -165,7 +165,7 @@ TEST_F(RangeCounters, ADeviceThatHangsDoesNotHoldTheSession) {
   const auto begun = std::chrono::steady_clock::now();
   EXPECT_FALSE(counting.finish(100ms));
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 500ms);
-  EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 1u);
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 1u);
   EXPECT_TRUE(counting.kept->activities.empty());
   for (int i = 0; i < 50 && (card().enabled != 0 || card().hosts != 0); ++i) std::this_thread::sleep_for(100ms);
 }

@@ -61,7 +61,7 @@ TEST_F(SampledCounters, WhatTheDeviceOverwroteIsCountedAsLost) {
   card().skip_samples = 40;
   std::this_thread::sleep_for(200ms);
   ASSERT_TRUE(counting.finish());
-  EXPECT_EQ(counting.kept->losses[DeviceLoss::buffers_full], 40u);
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 40u);
 }
 
 TEST_F(SampledCounters, WhatTheDeviceKeptToItselfInTheEndIsCountedAsLost) {
@@ -72,7 +72,7 @@ TEST_F(SampledCounters, WhatTheDeviceKeptToItselfInTheEndIsCountedAsLost) {
   std::this_thread::sleep_for(100ms);
   const auto missing = (std::chrono::steady_clock::now() - begun) / 1ms;
   ASSERT_TRUE(counting.finish());
-  const auto lost = static_cast<int64_t>(counting.kept->losses[DeviceLoss::buffers_full]);
+  const auto lost = static_cast<int64_t>(counting.kept->losses[DeviceLoss::not_counted]);
   EXPECT_GE(lost, missing - 4);
   EXPECT_LE(lost, missing + 80) << "with those that were not fetched yet: every 64 ms";
 }
@@ -89,7 +89,7 @@ TEST_F(SampledCounters, GoOnAfterTheDevicesBufferWasFull) {
   }();
   std::this_thread::sleep_for(150ms);
   ASSERT_TRUE(counting.finish());
-  EXPECT_GE(counting.kept->losses[DeviceLoss::buffers_full], 1u);
+  EXPECT_GE(counting.kept->losses[DeviceLoss::not_counted], 1u);
   EXPECT_GT(counting.kept->activities.back().put.start, later);
 }
 
@@ -99,7 +99,7 @@ TEST_F(SampledCounters, OfNoClockWeKnowAreLeftOutAndCounted) {
   std::this_thread::sleep_for(100ms);
   ASSERT_TRUE(counting.finish());
   EXPECT_TRUE(counting.kept->activities.empty());
-  EXPECT_GT(counting.kept->losses[DeviceLoss::unreadable], 10u);
+  EXPECT_GT(counting.kept->losses[DeviceLoss::not_counted], 10u);
 }
 
 TEST_F(SampledCounters, PauseWhileCollectionIsOff) {
