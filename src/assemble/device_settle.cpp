@@ -43,6 +43,12 @@ std::string_view keep(EventBatch& batch, std::string_view text) {
   return {memory, text.size()};
 }
 
+// Readers know it on a row of its own.
+bool isWait(const DeviceEvent& event) {
+  const DeviceActivity& activity = event.activity;
+  return activity.type == ActivityType::CUDA_SYNC && activity.thread_id >= 0 && event.endNs() - event.startNs() > 1;
+}
+
 }  // namespace
 
 DeviceSettle::DeviceSettle(DeviceEvents& events, const capture::Tables& tables, const std::vector<Leftovers>& leftovers, int64_t process_id,
@@ -69,8 +75,7 @@ void DeviceSettle::findPlaces(int64_t process_id) {
     place.end_ns = event.endNs();
     place.process_id = activity.process_id;
     place.thread_id = activity.thread_id >= 0 ? activity.thread_id : kDeviceLevelRow;
-    if (activity.type == ActivityType::CUDA_SYNC && activity.thread_id >= 0 && place.end_ns - place.start_ns > 1)
-      place.thread_id += kWaitingRows;
+    if (isWait(event)) place.thread_id += kWaitingRows;
     if (activity.role == DeviceRole::overhead) {
       place.process_id = process_id;
       place.thread_id = kOverheadRow;
@@ -82,7 +87,7 @@ void DeviceSettle::findPlaces(int64_t process_id) {
 void DeviceSettle::addRows(TraceTotals& totals) const {
   std::map<Queue, const capture::Tables::DeviceRow*> named;
   for (const capture::Tables::DeviceRow& row : tables_.deviceRows()) named[{row.process_id, row.thread_id}] = &row;
-  std::map<Queue, bool> seen;
+  std::map<Queue, bool> seen;  // whether it is a row of waits
   std::map<int64_t, bool> devices;
   std::map<Queue, bool> callers;  // threads without scopes
   bool overhead = false;
@@ -93,12 +98,11 @@ void DeviceSettle::addRows(TraceTotals& totals) const {
     if (isSilent(role) || role == DeviceRole::call || role == DeviceRole::overhead ||
         (role == DeviceRole::memory && event.call != kNoEvent))
       continue;
-    seen[{event.place.process_id, event.place.thread_id}] = true;
+    seen[{event.place.process_id, event.place.thread_id}] |= isWait(event);
     devices[event.place.process_id] = true;
   }
-  for (const auto& [queue, ignored] : seen) {
+  for (const auto& [queue, waiting] : seen) {
     const auto [device, thread] = queue;
-    const bool waiting = named.count(queue) == 0 && thread >= kWaitingRows && thread < kDeviceLevelRow;
     const int64_t number = thread == kDeviceLevelRow ? -1 : waiting ? thread - kWaitingRows : thread;
     const auto found = named.find({device, number});
     TraceRow row{device, thread, 0, "", false};
