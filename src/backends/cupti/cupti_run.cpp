@@ -21,14 +21,18 @@ class Claim {
  public:
   // Null: somebody has it. A run that has just ended gives it back soon, so it is waited for.
   static std::shared_ptr<Claim> take() {
+    auto claim = std::make_shared<Claim>();
     const auto most = std::chrono::steady_clock::now() + kMostWaiting;
     for (int nobody = 0; !holder.compare_exchange_strong(nobody, getpid()); nobody = 0) {
       if (nobody != getpid() || std::chrono::steady_clock::now() >= most) return nullptr;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return std::make_shared<Claim>();
+    claim->held_ = true;
+    return claim;
   }
-  ~Claim() { holder.store(0); }
+  ~Claim() {
+    if (held_) holder.store(0);
+  }
   // What to say when take() gave none.
   static Status isTaken() {
     if (const int process = holder.load(); process != 0 && process != getpid()) {
@@ -45,6 +49,7 @@ class Claim {
 
  private:
   static constexpr std::chrono::seconds kMostWaiting{2};
+  bool held_ = false;
   static std::atomic<int> holder;  // the process that has it; 0 = none
 };
 std::atomic<int> Claim::holder{0};
