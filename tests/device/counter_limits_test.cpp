@@ -47,14 +47,19 @@ struct Graph {
   }
 };
 
-TEST_F(CounterLimits, AGraphIsInTheSumOfASession) {
-  const Card card;
-  const Graph graph(card);
-  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+// Blocks: 7, the graph's 5 + 10 + 15, and 8.
+void launchAround(const Graph& graph, const Card& card) {
   card.launch(card.beta, 7);
   graph.launch();
   card.launch(card.beta, 8);
   card.wait();
+}
+
+TEST_F(CounterLimits, AGraphIsInTheSumOfASession) {
+  const Card card;
+  const Graph graph(card);
+  XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, false));
+  launchAround(graph, card);
   const std::vector<Json> ranges = end().ranges();
   ASSERT_EQ(ranges.size(), 1u);
   EXPECT_EQ(blocksOf(ranges[0]), 7 + 30 + 8);
@@ -64,10 +69,7 @@ TEST_F(CounterLimits, KernelsOfAGraphAreCountedOrItIsSaidThatTheyAreNot) {
   const Card card;
   const Graph graph(card);
   XSIGMA_COUNT_OR_SKIP(configOf(kBlocks, true));
-  card.launch(card.beta, 7);
-  graph.launch();
-  card.launch(card.beta, 8);
-  card.wait();
+  launchAround(graph, card);
   const Recorded recorded = end();
   std::vector<double> of_kernels;
   std::vector<double> of_graph;

@@ -25,7 +25,7 @@ Expected<std::unique_ptr<Attachment>> attachInTime(const CuptiLibrary& cupti, co
   // The driver is being initialised by this very thread: nobody else is inside, and another thread would wait for it.
   if (base::insideDriverInit()) return Attachment::attach(cupti, request);
   const auto attempt = std::make_shared<Attempt>();
-  base::endsWithin(kMostAttaching, "xsp-attach", [attempt, &cupti, request, held = std::move(held)] {
+  const bool ended = base::endsWithin(kMostAttaching, "xsp-attach", [attempt, &cupti, request, held = std::move(held)] {
     Expected<std::unique_ptr<Attachment>> result = Attachment::attach(cupti, request);
     {
       const std::lock_guard<std::mutex> lock(attempt->mutex);
@@ -40,6 +40,7 @@ Expected<std::unique_ptr<Attachment>> attachInTime(const CuptiLibrary& cupti, co
   const std::lock_guard<std::mutex> lock(attempt->mutex);
   if (attempt->result.has_value()) return *std::move(attempt->result);
   attempt->given_up = true;
+  if (ended) return Status(StatusCode::io_error, "there is no memory for watching CUDA devices");
   return Status(StatusCode::busy,
                 fmt::format("the driver did not let CUPTI in within {} s: threads of this program call CUDA without a pause. Call "
                             "prepareProfiler() before they begin, or try again when they rest",

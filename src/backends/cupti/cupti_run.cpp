@@ -186,6 +186,11 @@ void CuptiRun::follow(std::unique_lock<std::mutex>& lock) noexcept {
     lock.lock();
     on_ = on;
   }
+  if (stopped_) {  // stop() may not have waited for this
+    lock.unlock();
+    attachment_->disableCallbacks();
+    lock.lock();
+  }
   switching_ = false;
   switched_.notify_all();
 }
