@@ -4,13 +4,16 @@
 //
 // What a launch costs differs from process to process by as much as recording adds. So ours and bare CUPTI take turns in one process, many times over, each
 // beside launches of which nothing is recorded; a process gives the median of its turns, and the processes are added up. What is left when ours has stopped is
-// measured in processes where nothing else has recorded: the median of 5 × 10,000 launches before and after. Timed is the host in the launching call: the
-// device is waited for in between, so that its queue never fills. Exit status 1: a bar was missed.
+// measured in processes where nothing else has recorded, on one core: the median of 5 × 10,000 launches before and after. That wanders by a tenth without us
+// too, so each such process has one beside it in which nothing is recorded. Timed is the host in the launching call: the device is waited for in between,
+// so that its queue never fills. Exit status 1: a bar was missed.
+#include <sched.h>
 #include <unistd.h>
 #include <xsigma/profiler/profiler.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -150,12 +153,20 @@ int measureTurns(Scopes scopes) {
   return 0;
 }
 
-// In one process: before ours, and after it.
-int measureAfter(Scopes scopes) {
-  const auto measured = [](const auto& each, const auto& around) { return measure(each, around); };
-  const double before = measured(launchOne, plainly);
-  measureOurs(scopes, kMeasured, measured);
-  const double after = measured(launchOne, plainly);
+void stayOnThisCore() {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  sched_setaffinity(0, sizeof here, &here);
+}
+
+// In one process: before what lies between, and after it.
+template <typename Between>
+int measureAfter(const Between& between) {
+  stayOnThisCore();
+  const double before = measure(launchOne, plainly);
+  between([](const auto& each, const auto& around) { return measure(each, around); });
+  const double after = measure(launchOne, plainly);
   std::printf("%.3f %.3f\n", before, after);
   return 0;
 }
@@ -165,8 +176,9 @@ int measureHere(const std::string& what) {
   launchBatches(kWarmUp, launchOne, plainly);
   if (what == "turns_around") return measureTurns(Scopes::around);
   if (what == "turns_each") return measureTurns(Scopes::each);
-  if (what == "after_around") return measureAfter(Scopes::around);
-  if (what == "after_each") return measureAfter(Scopes::each);
+  if (what == "after_around") return measureAfter([](const auto& measured) { measureOurs(Scopes::around, kMeasured, measured); });
+  if (what == "after_each") return measureAfter([](const auto& measured) { measureOurs(Scopes::each, kMeasured, measured); });
+  if (what == "after_none") return measureAfter([](const auto& measured) { measured(launchOne, plainly); });
   std::fprintf(stderr, "what is %s?\n", what.c_str());
   return device_tests::kBroken;
 }
@@ -211,23 +223,34 @@ int printAdded(const char* what, const Pairs& pairs) {
   return printFigure("ours - none over bare - none, the same kinds", ours / bare, kCostBar);
 }
 
-int printAfter(const char* what, const Pairs& pairs) {
+double medianAfter(const char* what, const Pairs& pairs) {
   std::vector<double> ratios;
-  for (const auto& [before, after] : pairs) ratios.push_back(after / before);
-  std::printf("%s: %zu processes\n", what, pairs.size());
-  return printFigure("after stop over before start", medianOf(ratios), kAfterBar);
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [before, after] : pairs) {
+    ratios.push_back(after / before);
+    sum += ratios.back();
+    squares += ratios.back() * ratios.back();
+  }
+  const auto count = static_cast<double>(ratios.size());
+  const double mean = sum / count;
+  std::printf("%s: after over before in %zu processes, median %.3f, mean %.3f ± %.3f\n", what, ratios.size(), medianOf(ratios), mean,
+              std::sqrt(std::max(squares / count - mean * mean, 0.0) / count));
+  return medianOf(ratios);
 }
 
 int measureAll(const std::string& self, int rounds) {
-  Pairs turns_around, turns_each, after_around, after_each;
+  Pairs turns_around, turns_each, after_none, after_ours;
   for (int round = 0; round < rounds; ++round) {
-    const bool measured =
-        measureInProcess(self, "turns_around", turns_around) && measureInProcess(self, "turns_each", turns_each) &&
-        (round % 2 != 0 || (measureInProcess(self, "after_around", after_around) && measureInProcess(self, "after_each", after_each)));
+    const bool first = round % 2 == 0;
+    const bool measured = measureInProcess(self, first ? "turns_around" : "turns_each", first ? turns_around : turns_each) &&
+                          measureInProcess(self, "after_none", after_none) &&
+                          measureInProcess(self, first ? "after_around" : "after_each", after_ours);
     if (!measured) return device_tests::kFailed;
   }
   const int missed = printAdded("one id or scope around 500 launches", turns_around) + printAdded("an id or scope per launch", turns_each) +
-                     printAfter("a scope around 500 launches", after_around) + printAfter("a scope per launch", after_each);
+                     printFigure("after stop over before start", medianAfter("a session of ours", after_ours), kAfterBar);
+  medianAfter("nothing recorded", after_none);
   std::printf("%s launch cost\n", missed == 0 ? "ok" : "FAILED");
   return missed == 0 ? 0 : device_tests::kFailed;
 }
@@ -236,7 +259,7 @@ int measureAll(const std::string& self, int rounds) {
 }  // namespace launch_cost
 
 int main(int argc, char** argv) {
-  int rounds = 14;
+  int rounds = 26;
   std::string here;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::max(1, std::atoi(argv[i + 1]));

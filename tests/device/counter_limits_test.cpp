@@ -1,4 +1,6 @@
 // What counters do on a card when something is in their way, and what they leave behind.
+#include <sched.h>
+
 #include <algorithm>
 
 #include "counted_card.h"
@@ -124,7 +126,8 @@ TEST_F(CounterLimits, SamplesThatComeTooFastAreCountedAsLostAndTheSessionGoesOn)
   const uint64_t lost = recorded.ledger.device.not_counted;
   std::printf("every 10 us: %zu samples, %llu counted as lost, of about %.0f\n", samples, static_cast<unsigned long long>(lost), wanted);
   EXPECT_GT(samples, 0u);
-  EXPECT_GT(static_cast<double>(samples) + static_cast<double>(lost), 0.7 * wanted) << "none is missing unsaid";
+  EXPECT_GT(static_cast<double>(samples) + static_cast<double>(lost), 0.95 * wanted) << "none is missing unsaid";
+  EXPECT_LT(static_cast<double>(samples) + static_cast<double>(lost), 1.2 * wanted) << "and none is invented";
   EXPECT_EQ(recorded.kernels().size(), 201u);
 }
 
@@ -177,6 +180,10 @@ double leastCostOfALaunch(const Card& card) {
 }
 
 TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  sched_setaffinity(0, sizeof here, &here);
   const Card card;
   costOfALaunch(card);
   const double before = leastCostOfALaunch(card);
@@ -193,7 +200,9 @@ TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
     (void)end();
     usleep(200'000);  // what leaves the process does so at the next wait
     card.wait();
-    const double after = leastCostOfALaunch(card);
+    double after = leastCostOfALaunch(card);
+    // What stays in the process costs a third, and goes on doing so; what the machine adds comes and goes.
+    for (int again = 0; again < 5 && after > 1.1 * before; ++again) after = std::min(after, leastCostOfALaunch(card));
     std::printf("a launch: %.0f ns before, %.0f ns after %s: %.2f\n", before, after, way.name, after / before);
     EXPECT_LE(after, 1.1 * before) << "after " << way.name;
   }

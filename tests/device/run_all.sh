@@ -108,7 +108,7 @@ step conservation 90 "$programs/device_conservation" --output "$work/conservatio
 step links 60 python3 -B tests/device/check_links.py "$work/conservation.json.gz"
 step overlap 40 "$programs/device_overlap" --output "$work/overlap.json.gz"
 step overlap_check 40 python3 -B tests/device/overlap_check.py --cache "$work/cache" "$work/overlap.json.gz"
-step launch_cost 90 "$build/benchmarks/device/launch_cost"
+step launch_cost 120 "$build/benchmarks/device/launch_cost"
 inject=$(find "$build" -name 'libxsp_inject.so' -print -quit 2>/dev/null)
 tail_lines=40 step torch 150 python3 -B tests/device/torch_compare.py --rounds 2 --inject "${inject:-libxsp_inject.so}" --export "$programs/device_export" --folder "$work/torch"
 step extras 150 bash -c extras

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/cupti_threads.h"
 #include "base/driver_init.h"
 #include "base/within.h"
 
@@ -26,6 +27,7 @@ Expected<std::unique_ptr<Attachment>> attachInTime(const CuptiLibrary& cupti, co
   if (base::insideDriverInit()) return Attachment::attach(cupti, request);
   const auto attempt = std::make_shared<Attempt>();
   const bool ended = base::endsWithin(kMostAttaching, "xsp-attach", [attempt, &cupti, request, held = std::move(held)] {
+    CuptiThreads::ofProcess().noteThis();
     Expected<std::unique_ptr<Attachment>> result = Attachment::attach(cupti, request);
     {
       const std::lock_guard<std::mutex> lock(attempt->mutex);

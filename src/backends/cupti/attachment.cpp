@@ -8,10 +8,10 @@
 
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/call_filter.h"
+#include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/layouts.h"
 #include "backends/cupti/other_tools.h"
 #include "backends/cupti/process_hooks.h"
-#include "backends/cupti/stream_dump.h"
 #include "base/environment.h"
 #include "base/json_text.h"
 
@@ -39,9 +39,14 @@ bool shouldFinalize(const CuptiLibrary& cupti) {
 Expected<std::unique_ptr<Attachment>> Attachment::attach(const CuptiLibrary& cupti, const BackendRequest& request) {
   std::unique_ptr<Attachment> attachment(new Attachment(cupti, request));
   ProcessHooks& hooks = ProcessHooks::ofProcess();
-  if (!hooks.settleFinalize()) return Status(StatusCode::busy, "CUPTI is just being taken out of the process. Try again in a moment");
+  CUpti_SubscriberHandle left = nullptr;
+  if (!hooks.settleFinalize(left)) return Status(StatusCode::busy, "CUPTI is just being taken out of the process. Try again in a moment");
   hooks.arm(cupti, request);
   CUptiResult result = cupti.subscribe(&attachment->subscriber_, &ProcessHooks::subscribed, &hooks);
+  if (result != CUPTI_SUCCESS && left != nullptr) {  // otherwise it is gone, and the handle must not be used
+    cupti.unsubscribe(left);
+    result = cupti.subscribe(&attachment->subscriber_, &ProcessHooks::subscribed, &hooks);
+  }
   if (result != CUPTI_SUCCESS) {
     hooks.disarm();
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
@@ -159,7 +164,7 @@ void Attachment::forgetListener() noexcept {
 
 void Attachment::detach() noexcept {
   if (!attached_ || !shouldFinalize(cupti_)) return letGo();
-  if (base::environmentText("XSIGMA_PROFILER_CUPTI_FINALIZE").value_or("") == "now" && !StreamDump::ofProcess().isUnderWay()) {
+  if (base::environmentText("XSIGMA_PROFILER_CUPTI_FINALIZE").value_or("") == "now" && CuptiThreads::ofProcess().othersAreGone()) {
     letGo();
     if (cupti_.finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
     return;

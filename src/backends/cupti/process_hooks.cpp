@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/doorbell.h"
-#include "backends/cupti/stream_dump.h"
 #include "base/within.h"
 
 namespace xsigma::profiler::backends::cupti {
@@ -80,7 +80,7 @@ void ProcessHooks::finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHand
 void ProcessHooks::finalize() noexcept {
   int later = kLater;
   if (!finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) return;
-  if (StreamDump::ofProcess().isUnderWay()) return finalizing_.store(kLater, std::memory_order_release);  // at the next wait, then
+  if (!CuptiThreads::ofProcess().othersAreGone()) return finalizing_.store(kLater, std::memory_order_release);  // at the next wait, then
   try {
     base::endsWithin(kMostFinalizing, "xsp-finalize", [this] { finalizeNow(); });
   } catch (const std::bad_alloc&) {
@@ -89,16 +89,17 @@ void ProcessHooks::finalize() noexcept {
 }
 
 void ProcessHooks::finalizeNow() noexcept {
+  CuptiThreads::ofProcess().noteThis();
   finalized_->unsubscribe(last_subscriber_);
   if (finalized_->finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
   finalizing_.store(kNone, std::memory_order_release);
 }
 
-bool ProcessHooks::settleFinalize() noexcept {
+bool ProcessHooks::settleFinalize(CUpti_SubscriberHandle& left) noexcept {
   using namespace std::chrono_literals;
   int later = kLater;
   if (finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) {
-    finalized_->unsubscribe(last_subscriber_);
+    left = last_subscriber_;
     finalizing_.store(kNone, std::memory_order_release);
   }
   const auto most = std::chrono::steady_clock::now() + 2s;

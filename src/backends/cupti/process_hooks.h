@@ -30,8 +30,9 @@ class ProcessHooks {
   // CUPTI is taken out of the process when a call into CUDA that waited for the whole device has ended: it would wait for kernels that run, and let nobody
   // launch meanwhile. After disarm().
   void finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber) noexcept;
-  // Before CUPTI is used again: what was left for later is not done any more, or is over. False: it is still being done.
-  bool settleFinalize() noexcept;
+  // Before CUPTI is used again: what was left for later is not done any more, or is over. False: it is still being done. `left`: who is subscribed for it, or
+  // was, if another tool has finalized CUPTI since; null if nobody.
+  bool settleFinalize(CUpti_SubscriberHandle& left) noexcept;
 
   static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept;
   static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) noexcept;

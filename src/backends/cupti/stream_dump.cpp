@@ -3,6 +3,7 @@
 #include <chrono>
 #include <new>
 
+#include "backends/cupti/cupti_threads.h"
 #include "base/driver_init.h"
 #include "base/within.h"
 
@@ -29,7 +30,10 @@ void StreamDump::want(const CuptiLibrary& cupti) {
   // This thread initialises the driver: nobody else is inside, and another thread would wait for it.
   if (base::insideDriverInit()) return follow(cupti);
   try {
-    base::endsWithin(kMostWaiting, "xsp-streams", [this, &cupti] { follow(cupti); });
+    base::endsWithin(kMostWaiting, "xsp-streams", [this, &cupti] {
+      CuptiThreads::ofProcess().noteThis();
+      follow(cupti);
+    });
   } catch (const std::bad_alloc&) {
     const std::lock_guard<std::mutex> lock(mutex_);
     under_way_ = false;
@@ -44,11 +48,6 @@ void StreamDump::unwant(const CuptiLibrary& cupti) {
     under_way_ = true;
   }
   follow(cupti);
-}
-
-bool StreamDump::isUnderWay() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return under_way_;
 }
 
 // Until what is on is what is wanted.

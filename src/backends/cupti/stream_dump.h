@@ -17,7 +17,6 @@ class StreamDump {
   void want(const CuptiLibrary& cupti);
   void unwant(const CuptiLibrary& cupti);
   // CUPTI is inside of it: it must not be taken out of the process.
-  bool isUnderWay();
 
  private:
   void follow(const CuptiLibrary& cupti) noexcept;

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/doorbell.h"
 #include "backends/cupti/process_hooks.h"
 #include "base/quiet_thread.h"
@@ -17,6 +18,8 @@ using namespace std::chrono_literals;
 
 // What still runs when a run ends is waited for so long, by asking CUPTI again and again whether it is complete.
 constexpr std::chrono::milliseconds kPatience = 300ms;
+// So long the end of the thread is waited for, so that CUPTI can leave when the program waits for the device next. It takes less than one.
+constexpr std::chrono::milliseconds kEnding = 20ms;
 // A run that begins while the driver initialises, which forgets what callbacks it was asked for: so long they are asked for again, so often.
 constexpr std::chrono::milliseconds kSettling = 1000ms;
 constexpr std::chrono::milliseconds kSettlingPeriod = 2ms;
@@ -61,6 +64,7 @@ void Worker::decode(const Step& step) {
 }
 
 void Worker::run() {
+  const pid_t thread = CuptiThreads::ofProcess().noteThis();
   pool_.fetchPages();
   Clock::time_point next = Clock::now() + kPeriod;
   const Clock::time_point settled = Clock::now() + (renew_ ? kSettling : 0ms);
@@ -81,6 +85,7 @@ void Worker::run() {
   readRest();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    thread_ = thread;
     done_ = true;
   }
   ended_.notify_all();
@@ -153,10 +158,13 @@ bool Worker::finish(Clock::time_point deadline) {
   deadline_ = deadline;
   finishing_.store(true, std::memory_order_release);
   Doorbell::ofProcess().ring();
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (ended_.wait_until(lock, deadline, [this] { return done_; })) return true;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (ended_.wait_until(lock, deadline, [this] { return done_; })) {
+    lock.unlock();
+    CuptiThreads::waitFor(thread_, kEnding);
+    return true;
   }
+  lock.unlock();
   abandoned_.store(true, std::memory_order_seq_cst);
   while (putting_.load(std::memory_order_seq_cst)) std::this_thread::sleep_for(50us);
   return false;

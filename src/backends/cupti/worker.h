@@ -1,6 +1,8 @@
 // Worker: the thread that reads what CUPTI has recorded. All that may block in CUPTI while a run is on or ends is done here.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -29,7 +31,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   Status start();
   // While nothing is recorded there is nothing to fetch.
   void setCollecting(bool on) noexcept { collecting_.store(on, std::memory_order_relaxed); }
-  // After recording has been switched off: reads what is left. False: not by then. Nothing is put after it has returned; the thread then lets go of CUPTI, and ends.
+  // After recording has been switched off: reads what is left. False: not by then. Nothing is put after it has returned. The thread then lets go of CUPTI, and
+  // ends, which is waited for if it is soon.
   bool finish(std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -57,9 +60,10 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::atomic<bool> abandoned_{false};  // drain has given up: nothing may be put any more
   std::atomic<bool> putting_{false};    // the thread is where it puts
   Clock::time_point deadline_{};
-  std::mutex mutex_;  // of done_ alone; never held while CUPTI is called
+  std::mutex mutex_;  // of what follows; never held while CUPTI is called
   std::condition_variable ended_;
   bool done_ = false;
+  pid_t thread_ = 0;
 };
 
 }  // namespace xsigma::profiler::backends::cupti

@@ -1,7 +1,9 @@
 // Asks CUPTI what it does to a program where that matters most: does it crash it, does it hold it up? Each question is a program run of its own.
 //
 //     endanger_cupti graph BEFORE        a record per launch of a graph, which was instantiated before (1) or after (0) that was asked for
-//     endanger_cupti crowd CALL THREADS  how long CALL (subscribe, dump, enable, finalize) takes beside so many threads that launch without a pause
+//     endanger_cupti crowd CALL THREADS  how long CALL (subscribe, dump, enable, callback, unsubscribe, finalize) takes beside so many threads that launch without a pause
+//     endanger_cupti stale AGAIN         unsubscribe after another one has finalized, and (1) subscribed again
+//     endanger_cupti leaving THREADS     finalize again and again while so many threads at a time launch once and end
 //     endanger_cupti busy                finalize while a kernel runs: how long a launch of another thread takes
 #include <atomic>
 #include <chrono>
@@ -97,6 +99,10 @@ void callInCrowd(const std::string& call, int threads) {
       if (call == "subscribe") attach();
       if (call == "dump") SAID(cuptiActivityEnableAndDump(CUPTI_ACTIVITY_KIND_STREAM));
       if (call == "enable") SAID(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+      if (call == "callback") {
+        SAID(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020));
+      }
+      if (call == "unsubscribe") SAID(cuptiUnsubscribe(subscriber));
       if (call == "finalize") SAID(cuptiFinalize());
       took = msSince(begun);
     }).detach();
@@ -104,6 +110,53 @@ void callInCrowd(const std::string& call, int threads) {
   }
   if (took < 0) std::printf("crowd: %s beside %d threads: not back after 5 s\n", call.c_str(), threads);
   if (took >= 0) std::printf("crowd: %s beside %d threads: %.1f ms\n", call.c_str(), threads, took.load());
+}
+
+void unsubscribeStale(bool again) {
+  attach();
+  CUpti_SubscriberHandle other = nullptr;
+  std::printf("stale: a second one subscribes: %s\n", resultText(cuptiSubscribe(&other, told, nullptr)));
+  tiny<<<1, 32>>>();
+  SAID(cudaDeviceSynchronize());
+  SAID(cuptiFinalize());
+  tiny<<<1, 32>>>();
+  SAID(cudaDeviceSynchronize());
+  if (again) {
+    SAID(cuptiSubscribe(&other, told, nullptr));
+    std::printf("stale: the next handle is %s\n", other == subscriber ? "the same" : "another");
+  }
+  std::printf("stale: unsubscribe after finalize: %s\n", resultText(cuptiUnsubscribe(subscriber)));
+  if (again) std::printf("stale: unsubscribe of the other: %s\n", resultText(cuptiUnsubscribe(other)));
+}
+
+void finalizeWhileThreadsEnd(int threads) {
+  std::atomic<bool> over{false};
+  std::atomic<uint64_t> ended{0};
+  std::vector<std::thread> starters;
+  for (int i = 0; i < threads; ++i) {
+    starters.emplace_back([&] {
+      while (!over) {
+        std::thread([] { tiny<<<1, 32>>>(); }).join();
+        ++ended;
+      }
+    });
+  }
+  const Clock::time_point begun = Clock::now();
+  int times = 0;
+  for (; msSince(begun) < 10000; ++times) {
+    attach();
+    SAID(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    SAID(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    SAID(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME));
+    SAID(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    SAID(cuptiUnsubscribe(subscriber));
+    SAID(cudaDeviceSynchronize());
+    SAID(cuptiFinalize());
+  }
+  std::printf("leaving: %d times, while %llu threads ended: no harm\n", times, static_cast<unsigned long long>(ended.load()));
+  over = true;
+  for (std::thread& starter : starters) starter.join();
 }
 
 void finalizeWhileBusy() {
@@ -142,6 +195,8 @@ int main(int argc, char** argv) {
   SAID(cudaFree(nullptr));
   if (which == "graph") launchGraph(call == "1");
   if (which == "crowd") callInCrowd(call, argc > 3 ? std::atoi(argv[3]) : 8);
+  if (which == "stale") unsubscribeStale(call == "1");
+  if (which == "leaving") finalizeWhileThreadsEnd(argc > 2 ? std::atoi(argv[2]) : 4);
   if (which == "busy") finalizeWhileBusy();
   std::fflush(stdout);
   _exit(0);  // CUPTI may still hand over buffers while statics are destroyed

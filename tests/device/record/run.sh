@@ -61,7 +61,7 @@ ask() {
   cat "$work/tsc.txt"
 } 2>&1 | tee "$out/explore.txt"
 {
-  for question in "graph 0" "graph 1" busy crowd\ {subscribe,dump,enable,finalize}\ {2,8}; do
+  for question in "graph 0" "graph 1" "stale 0" "stale 1" "leaving 1" "leaving 4" busy crowd\ {subscribe,dump,enable,callback,unsubscribe,finalize}\ {2,8}; do
     # shellcheck disable=SC2086
     timeout 20 ./endanger_cupti $question || echo "! $question ended with $?"
   done

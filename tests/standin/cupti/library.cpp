@@ -2,14 +2,32 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
 namespace xsigma::standin {
 
+namespace {
+
+std::atomic<int> ending_threads{0};
+
+// What CUPTI keeps for a thread that calls it, and frees when that ends.
+struct Presence {
+  ~Presence() {
+    ++ending_threads;
+    std::this_thread::sleep_for(std::chrono::milliseconds(Library::get().behaviour().slow_ends_ms));
+    --ending_threads;
+  }
+};
+
+}  // namespace
+
 Library& Library::get() {
   static Library& library = *new Library;
+  static thread_local const Presence presence;
+  static_cast<void>(presence);
   return library;
 }
 
@@ -66,7 +84,10 @@ CUptiResult Library::subscribe(CUpti_CallbackFunc callback, void* data) {
 
 CUptiResult Library::unsubscribe() {
   const std::lock_guard lock(mutex_);
-  if (!seen_.subscribed) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!seen_.subscribed) {
+    ++seen_.stale_unsubscribes;
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
   callback_ = nullptr;
   callbacks_on_.clear();
   seen_.subscribed = false;
@@ -202,6 +223,7 @@ CUptiResult Library::finalize() {
   const std::lock_guard lock(mutex_);
   if (behaviour_.no_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   ++seen_.finalized;
+  if (ending_threads != 0) ++seen_.finalized_beside_an_end;
   seen_.enabled_kinds.clear();
   seen_.subscribed = seen_.timestamp_callback = seen_.event_timestamps = seen_.system_thread_ids = false;
   callback_ = nullptr;

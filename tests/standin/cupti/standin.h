@@ -18,6 +18,7 @@ struct Behaviour {
   bool another_subscriber = false;  // some other tool is subscribed already
   bool kept_out = false;            // subscribing does not come back as long as this is so
   bool dump_kept_out = false;       // nor does asking for all contexts and streams
+  int slow_ends_ms = 0;             // so long the end of a thread takes that has called it
   bool no_driver = false;           // CUPTI cannot be initialised
   bool cuda_initialised = true;     // by the program; otherwise the driver tells of no device
   bool no_devices = false;          // the driver shows none
@@ -68,6 +69,8 @@ struct Seen {
   int flushes = 0;
   int forced_flushes = 0;
   int finalized = 0;
+  int finalized_beside_an_end = 0;  // of a thread: there CUPTI crashes
+  int stale_unsubscribes = 0;       // of a subscriber that was gone
   size_t records_written = 0;
   size_t records_dropped = 0;  // ever
   std::map<uint32_t, size_t> written_by_kind;

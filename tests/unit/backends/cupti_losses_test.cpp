@@ -138,11 +138,15 @@ TEST_F(CuptiLosses, WhatWasRecordedBeforeCollectingWentOffIsKept) {
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
 }
 
+void waitForDevice() {
+  standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize");
+}
+
 // The program goes on, and waits for the device now and then.
 void waitForDeviceUntilFree() {
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (standin::seen().subscribed && std::chrono::steady_clock::now() < end) {
-    standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize");
+    waitForDevice();
     std::this_thread::sleep_for(2ms);
   }
 }
@@ -183,6 +187,37 @@ TEST_F(CuptiLosses, ARunThatBeginsBeforeTheDeviceWasWaitedForTakesOver) {
   EXPECT_EQ(standin::seen().finalized, 1);
 }
 
+TEST_F(CuptiLosses, CuptiLeavesAtTheFirstWaitAfterTheResult) {
+  standin::Behaviour slow = standin::behaviour();
+  slow.slow_ends_ms = 3;
+  standin::behave(slow);
+  watch();
+  waitForDevice();
+  EXPECT_EQ(standin::seen().finalized, 1);
+  EXPECT_EQ(standin::seen().finalized_beside_an_end, 0) << "a thread of ours was just ending";
+}
+
+TEST_F(CuptiLosses, CuptiStaysAsLongAsAThreadOfOursEnds) {
+  standin::Behaviour slow = standin::behaviour();
+  slow.slow_ends_ms = 200;
+  standin::behave(slow);
+  watch();
+  waitForDevice();
+  EXPECT_EQ(standin::seen().finalized, 0);
+  waitForDeviceUntilFree();
+  EXPECT_EQ(standin::seen().finalized, 1);
+  EXPECT_EQ(standin::seen().finalized_beside_an_end, 0);
+}
+
+TEST_F(CuptiLosses, AnotherToolMayFinalizeWhatWasLeftForLater) {
+  watch();
+  ASSERT_EQ(cuptiFinalize(), CUPTI_SUCCESS);
+  output = std::make_shared<KeptOutput>();
+  watch();
+  EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
+  EXPECT_EQ(standin::seen().stale_unsubscribes, 0) << "its handle is nobody's any more";
+}
+
 TEST_F(CuptiLosses, ASecondRunIsAsGoodAsTheFirst) {
   watch();
   output = std::make_shared<KeptOutput>();
@@ -219,7 +254,7 @@ TEST_F(CuptiLosses, NoRunWaitsForTheStreamsThatAreThere) {
     EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
-  standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize");
+  waitForDevice();
   EXPECT_EQ(standin::seen().finalized, 0) << "somebody is inside of it";
 
   busy.dump_kept_out = false;  // what was asked for comes when the runs are over

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "backends/cupti/cupti_threads.h"
 #include "base/quiet_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
@@ -19,6 +20,7 @@ bool OwnThread::start(std::function<void()> function) {
   done_ = std::make_shared<Done>();
   try {
     base::startQuietThread("xsp-counters", [function = std::move(function), done = done_]() mutable {
+      CuptiThreads::ofProcess().noteThis();
       function();
       function = nullptr;  // what it kept alive goes before anybody is told
       const std::lock_guard lock(done->mutex);

@@ -30,6 +30,11 @@ int attribute(const CounterApi& api, int device, CUdevice_attribute which) {
   return value;
 }
 
+uint64_t lostBetween(uint64_t from, uint64_t to, double each) {
+  if (from == 0 || to <= from || each <= 0) return 0;
+  return static_cast<uint64_t>(std::llround(static_cast<double>(to - from) / each));
+}
+
 }  // namespace
 
 SampleStream::SampleStream(const CounterApi& api, MetricPlan plan, int device, nanoseconds interval, size_t bytes, MetricHost host)
@@ -111,7 +116,7 @@ Status SampleStream::configure() {
   const int major = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   const int minor = attribute(api_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   const bool turing = major < 8;
-  const bool by_time = major > 8 || (major == 8 && minor >= 6);  // the others count their clock's cycles
+  by_time_ = major > 8 || (major == 8 && minor >= 6);  // the others count their clock's cycles
 
   auto config = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_SetConfig_Params, triggerMode);
   config.pPmSamplingObject = object_;
@@ -120,7 +125,7 @@ Status SampleStream::configure() {
   config.hardwareBufferSize = hardware_bytes_;
   config.samplingInterval = static_cast<uint64_t>(interval_.count());
   config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
-  if (!by_time) {
+  if (!by_time_) {
     const auto kilohertz = static_cast<uint64_t>(std::max(attribute(api_, device_, CU_DEVICE_ATTRIBUTE_CLOCK_RATE), 1'000'000));
     config.samplingInterval = config.samplingInterval * kilohertz / 1'000'000;
     config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
@@ -156,8 +161,34 @@ Status SampleStream::begin() {
   on_ = true;
   is_first_ = true;
   last_end_ = 0;
-  if (api_.cuptiGetTimestamp(&began_) != CUPTI_SUCCESS) began_ = 0;
+  const Moment now = moment();
+  began_ = now.time;
+  if (first_moment_.time == 0) first_moment_ = now;
   return {};
+}
+
+// The best of a few: a thread may be interrupted between two readings.
+SampleStream::Moment SampleStream::moment() const {
+  using std::chrono::steady_clock;
+  Moment best;
+  steady_clock::duration least = steady_clock::duration::max();
+  for (int i = 0; i < 3; ++i) {
+    uint64_t time = 0;
+    const steady_clock::time_point before = steady_clock::now();
+    if (api_.cuptiGetTimestamp(&time) != CUPTI_SUCCESS) return {};
+    const steady_clock::time_point after = steady_clock::now();
+    if (after - before >= least) continue;
+    least = after - before;
+    best = {time, before + (after - before) / 2};
+  }
+  return best;
+}
+
+void SampleStream::measureInterval() {
+  const Moment now = moment();
+  const double passed = std::chrono::duration<double, std::nano>(now.at - first_moment_.at).count();
+  if (first_moment_.time == 0 || now.time <= first_moment_.time || passed <= 0) return;
+  interval_time_ = static_cast<double>(interval_.count()) * static_cast<double>(now.time - first_moment_.time) / passed;
 }
 
 void SampleStream::halt() {
@@ -171,6 +202,7 @@ void SampleStream::halt() {
 bool SampleStream::decode() {
   completed_ = 0;
   if (object_ == nullptr) return true;
+  measureInterval();
   auto decode = XSIGMA_COUNTER_PARAMS(CUpti_PmSampling_DecodeData_Params, overflow);
   decode.pPmSamplingObject = object_;
   decode.pCounterDataImage = image_.data();
@@ -193,8 +225,7 @@ bool SampleStream::decode() {
 
 void SampleStream::missUntil(uint64_t time) {
   constexpr uint64_t kAtTheEdges = 3;  // the first is left out, the last may not be complete
-  const uint64_t seen = last_end_ != 0 ? last_end_ : began_;
-  const uint64_t missing = seen != 0 && time > seen ? (time - seen) / static_cast<uint64_t>(interval_.count()) : 0;
+  const uint64_t missing = lostBetween(last_end_ != 0 ? last_end_ : began_, time, interval_time_);
   if (missing > kAtTheEdges) lost_ += missing;
   last_end_ = began_ = 0;
 }
@@ -219,14 +250,15 @@ bool SampleStream::read(size_t index, CounterSample& sample) {
   if (info.startTimestamp == 0 || info.endTimestamp <= info.startTimestamp) return false;
   // The first reaches back to before sampling began.
   if (std::exchange(is_first_, false)) return false;
+  // After an image was full, one reaches back over hundreds of intervals, but has the values of its last one alone (H200, CUPTI 13.0).
+  const auto length = static_cast<double>(info.endTimestamp - info.startTimestamp);
+  const double own = by_time_ && interval_time_ > 0 ? interval_time_ : length;
+  const uint64_t start = length < 1.5 * own ? info.startTimestamp : info.endTimestamp - static_cast<uint64_t>(own);
   // One begins where the one before it ended: what lies between is what was lost.
-  const uint64_t length = info.endTimestamp - info.startTimestamp;
-  if (last_end_ != 0 && info.startTimestamp > last_end_ + length / 2) {
-    lost_ += std::max<uint64_t>((info.startTimestamp - last_end_ + length / 2) / length, 1);
-  }
+  lost_ += lostBetween(last_end_, start, own);
   last_end_ = info.endTimestamp;
   if (!ok(host_.evaluate(image_, index, names_, values_.data()), "cuptiProfilerHostEvaluateToGpuValues")) return false;
-  sample = {info.startTimestamp, info.endTimestamp, values_.data()};
+  sample = {start, info.endTimestamp, values_.data()};
   return true;
 }
 

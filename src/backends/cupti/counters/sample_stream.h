@@ -61,6 +61,7 @@ class SampleStream {
   void restart();
   bool decode();
   bool read(size_t index, CounterSample& sample);
+  void measureInterval();
   void renew();
   bool ok(CUptiResult result, const char* call);
 
@@ -77,11 +78,20 @@ class SampleStream {
   size_t image_bytes_ = 0;
   std::vector<uint8_t> image_;
   std::chrono::nanoseconds period_{0};
+  bool by_time_ = true;  // of its samples; otherwise by its cycles
   bool on_ = false;
   bool is_first_ = false;  // the next sample is the first since begin()
   size_t completed_ = 0;
   uint64_t began_ = 0;
   uint64_t last_end_ = 0;
+  // cuptiGetTimestamp's time need not run in nanoseconds: what was registered as CUPTI's clock is counted in its own ticks.
+  struct Moment {
+    uint64_t time = 0;
+    std::chrono::steady_clock::time_point at;
+  };
+  Moment moment() const;
+  Moment first_moment_;
+  double interval_time_ = 0;  // how long an interval is in that time; 0 = not known
   uint64_t lost_ = 0;
   std::string trouble_;
 };

@@ -54,7 +54,7 @@ const char* const kSuffixes[] = {".avg", ".max", ".min", ".sum"};
 uint64_t now() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+  return (static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec)) * card.ticks_per_ns;
 }
 
 bool isKnown(const std::string& metric) {
@@ -262,7 +262,8 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
 }
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
   CUpti_PmSampling_Object& object = *params->pPmSamplingObject;
-  object.interval = card.interval = params->samplingInterval;
+  card.interval = params->samplingInterval;
+  object.interval = params->samplingInterval * card.ticks_per_ns;
   card.hardware_bytes += params->hardwareBufferSize - std::exchange(object.hardware_bytes, params->hardwareBufferSize);
   card.hardware_mode = params->hwBufferAppendMode;
   return CUPTI_SUCCESS;
@@ -291,13 +292,15 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params
     params->overflow = 1;
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
-  object.next += card.skip_samples.exchange(0) * object.interval;
+  const uint64_t skipped = card.skip_samples.exchange(0) * object.interval;
+  object.next += skipped;
   const uint64_t until = object.on ? now() : object.until;
   const size_t most = (params->counterDataImageSize - sizeof(uint64_t)) / card.bytes_per_slot;
   uint64_t& count = countOf(params->pCounterDataImage);
   const uint64_t shift = card.foreign_clock ? uint64_t{1} << 60 : 0;
   for (count = 0; count < most && object.next + object.interval <= until; ++count, object.next += object.interval) {
-    entriesOf(params->pCounterDataImage)[count] = {shift + object.next, shift + object.next + object.interval, 0.5};
+    const uint64_t back = card.reach_back && count == 0 ? skipped : 0;
+    entriesOf(params->pCounterDataImage)[count] = {shift + object.next - back, shift + object.next + object.interval, 0.5};
   }
   params->decodeStopReason =
       count == most ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;

@@ -36,6 +36,8 @@ struct FakeCard {
   Shared<bool> deaf = false;              // kernels leave no range
   Shared<bool> overflow_once = false;     // the next decoding of samples says that the device's buffer was full
   Shared<uint64_t> skip_samples = 0;      // so many samples the device overwrites before the next decoding
+  Shared<bool> reach_back = false;        // the sample after those says that it began where they did
+  Shared<uint64_t> ticks_per_ns = 1;      // of cuptiGetTimestamp's clock
   Shared<bool> foreign_clock = false;     // samples are in no clock of ours
   Shared<bool> hang = false;              // decoding takes a second
   Shared<uint64_t> bytes_per_slot = 24;   // of a range or a sample in an image

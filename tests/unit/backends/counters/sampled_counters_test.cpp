@@ -77,6 +77,34 @@ TEST_F(SampledCounters, WhatTheDeviceKeptToItselfInTheEndIsCountedAsLost) {
   EXPECT_LE(lost, missing + 80) << "with those that were not fetched yet: every 64 ms";
 }
 
+// As on an H200: after many that nobody fetched in time comes one that claims their time, with its own values.
+TEST_F(SampledCounters, WhatOneReachesBackOverIsCountedAsLost) {
+  card().reach_back = true;
+  Counting counting(kCycles, false, 1ms);
+  std::this_thread::sleep_for(100ms);
+  card().skip_samples = 40;
+  std::this_thread::sleep_for(200ms);
+  ASSERT_TRUE(counting.finish());
+  EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 40u);
+  for (const auto& each : counting.kept->activities) EXPECT_NEAR(static_cast<double>(each.put.end - each.put.start), 1e6, 1e4);
+}
+
+TEST_F(SampledCounters, AreCountedInWhateverTicksTheClockHas) {
+  card().ticks_per_ns = 3;
+  Counting counting(kCycles, false, 1ms);
+  std::this_thread::sleep_for(100ms);
+  card().skip_samples = 40;
+  std::this_thread::sleep_for(200ms);
+  card().skip_samples = 1'000'000;
+  const auto begun = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(100ms);
+  const auto missing = 40 + (std::chrono::steady_clock::now() - begun) / 1ms;
+  ASSERT_TRUE(counting.finish());
+  const auto lost = static_cast<int64_t>(counting.kept->losses[DeviceLoss::not_counted]);
+  EXPECT_GE(lost, missing - 4);
+  EXPECT_LE(lost, missing + 80) << "with those that were not fetched yet: every 64 ms";
+}
+
 TEST_F(SampledCounters, GoOnAfterTheDevicesBufferWasFull) {
   Counting counting(kCycles, false, 1ms);
   std::this_thread::sleep_for(100ms);
