@@ -9,7 +9,7 @@
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/cupti_threads.h"
 #include "base/driver_init.h"
-#include "base/within.h"
+#include "base/own_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {

@@ -13,7 +13,7 @@
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/doorbell.h"
-#include "base/within.h"
+#include "base/own_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {

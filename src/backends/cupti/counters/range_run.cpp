@@ -11,9 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backends/cupti/counters/own_thread.h"
 #include "backends/cupti/counters/range_contexts.h"
+#include "backends/cupti/cupti_threads.h"
 #include "base/log.h"
+#include "base/own_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -116,7 +117,8 @@ class RangeRun final : public CounterRun {
     if (stopped_.exchange(true)) return;
     const Inside inside;
     if (per_kernel_) contexts_->each(std::chrono::steady_clock::now(), [](RangeSession& session) { session.halt(); });
-    closing_started_ = closing_.start([contexts = contexts_] {
+    closing_started_ = closing_.start("xsp-counters", [contexts = contexts_] {
+      CuptiThreads::ofProcess().noteThis();
       const Inside also_inside;
       contexts->each(std::chrono::steady_clock::time_point::max(), [](RangeSession& session) { session.close(); });
     });
@@ -218,7 +220,7 @@ class RangeRun final : public CounterRun {
   const uint64_t run_;
   std::atomic<bool> collecting_ = true;
   std::atomic<bool> stopped_ = false;
-  OwnThread closing_;
+  base::OwnThread closing_;
   bool closing_started_ = false;
   std::unordered_map<int, int64_t> rows_;
 };

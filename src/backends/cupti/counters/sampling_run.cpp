@@ -11,9 +11,10 @@
 #include <utility>
 
 #include "backends/cupti/counters/counted_devices.h"
-#include "backends/cupti/counters/own_thread.h"
 #include "backends/cupti/counters/sample_stream.h"
+#include "backends/cupti/cupti_threads.h"
 #include "base/log.h"
+#include "base/own_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -219,7 +220,10 @@ class SamplingRun final : public CounterRun {
  public:
   explicit SamplingRun(std::shared_ptr<Sampling> sampling) : sampling_(std::move(sampling)) {}
   bool start() {
-    return thread_.start([sampling = sampling_] { sampling->run(); });
+    return thread_.start("xsp-counters", [sampling = sampling_] {
+      CuptiThreads::ofProcess().noteThis();
+      sampling->run();
+    });
   }
 
   const std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>>& callbacks() const noexcept override { return none_; }
@@ -237,7 +241,7 @@ class SamplingRun final : public CounterRun {
  private:
   std::vector<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> none_;
   const std::shared_ptr<Sampling> sampling_;
-  OwnThread thread_;
+  base::OwnThread thread_;
 };
 
 }  // namespace
