@@ -74,10 +74,10 @@ std::string KeyAverages::csv(std::string_view sort_by) const {
 std::string KeyAverages::json(std::string_view sort_by) const {
   std::string out = fmt::format(
       "{{\n\"schemaVersion\": 1,\n\"self_cpu_time_total_ns\": {},\n\"device_busy_ns\": {},\n\"wall_ns\": {},\n\"threads\": "
-      "{},\n\"unfinished\": {},\n\"lost\": {},\n\"complete\": "
+      "{},\n\"unfinished\": {},\n\"lost\": {},\n\"lost_of_devices\": {},\n\"complete\": "
       "{},\n\"rows\": [",
       contents_->self_cpu_ns, contents_->device_busy_ns, contents_->wall_ns, contents_->threads.size(), contents_->unfinished,
-      contents_->lost, flag(contents_->complete));
+      contents_->lost, contents_->lost_of_devices, flag(contents_->complete));
   bool is_first = true;
   for (const KeyAverage* const row : analysis::inOrder(*contents_, sort_by)) {
     out += is_first ? "\n" : ",\n";

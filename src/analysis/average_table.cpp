@@ -215,10 +215,13 @@ std::string KeyAverages::table(const TableOptions& options) const {
   if (contents_->device != DeviceType::CPU)
     out += fmt::format("{} busy: {}\n", wordOf(contents_->device), timeText(contents_->device_busy_ns));
   const auto releases = [](const KeyAverage& row) { return row.self_cpu_bytes < 0 || row.self_device_bytes < 0; };
-  if (std::any_of(contents_->rows.begin(), contents_->rows.end(), releases)) out += "Memory below zero: more was released there than allocated\n";
+  if (std::any_of(contents_->rows.begin(), contents_->rows.end(), releases))
+    out += "Memory below zero: more was released there than allocated\n";
   if (contents_->unfinished != 0)
     out += fmt::format("{} scopes have no end: they are counted until the end of the recording\n", contents_->unfinished);
   if (contents_->lost != 0) out += fmt::format("{} scopes were lost and are in no row; the ledger says why\n", contents_->lost);
+  if (contents_->lost_of_devices != 0)
+    out += fmt::format("{} records of devices were lost: device times are too small; the ledger says why\n", contents_->lost_of_devices);
   if (!contents_->complete) out += "The deadline came first: these are the averages of a part of the events\n";
   return out;
 }

@@ -61,7 +61,8 @@ void AverageCount::add(const EventTable& table) {
   for (uint32_t i = 0; i < table.entries.size(); ++i) {
     const Entry& entry = table.entries[i];
     count(i, entry);
-    if (table.last_of_row[entry.event.row] == i) [[unlikely]] release(entry.event.row);
+    if (table.last_of_row[entry.event.row] == i) [[unlikely]]
+      release(entry.event.row);
   }
   countDevices();
 }
@@ -127,7 +128,8 @@ void AverageCount::enter(Thread& thread, uint32_t index) {
   const Span span = spanOf(entry);
   const int64_t duration_ns = span.end_ns - span.start_ns;
   called(entry, group, duration_ns).is_top_level |= thread.stack.empty();
-  if (group >= thread.open.size()) [[unlikely]] thread.open.resize(group + size_t{16});
+  if (group >= thread.open.size()) [[unlikely]]
+    thread.open.resize(group + size_t{16});
   ++thread.open[group];
   thread.stack.push_back({index, group, duration_ns, 0, {}});
 }
@@ -240,13 +242,14 @@ int64_t KeyAverages::wallNs() const { return contents_->wall_ns; }
 uint64_t KeyAverages::threads() const { return contents_->threads.size(); }
 uint64_t KeyAverages::unfinished() const { return contents_->unfinished; }
 uint64_t KeyAverages::lost() const { return contents_->lost; }
+uint64_t KeyAverages::lostOfDevices() const { return contents_->lost_of_devices; }
 
 KeyAverages keyAverages(const std::vector<Capture>& captures, const GroupBy& group_by) {
   analysis::AverageCount count(group_by);
   for (const Capture& capture : captures) {
     const std::shared_ptr<assemble::EventTable> table = assemble::tabulate(assembleTrace(capture));
     count.add(*table);
-    count.addLost(table->trace->ledger().dropped);
+    count.addLost(table->trace->ledger());
   }
   return KeyAverages(count.finish());
 }

@@ -25,6 +25,7 @@ struct KeyAverages::Contents {
   std::set<std::pair<int64_t, int64_t>> threads;  // process, thread
   uint64_t unfinished = 0;
   uint64_t lost = 0;
+  uint64_t lost_of_devices = 0;
   bool complete = true;                 // false: a deadline cut the events short
   bool has_memory = false;              // some allocation was reported
   DeviceType device = DeviceType::CPU;  // whose columns there are; CPU = none
@@ -38,7 +39,10 @@ class AverageCount {
 
   // One pass. Events of one thread nest; a frame is kept of each that is open.
   void add(const assemble::EventTable& table);
-  void addLost(uint64_t scopes) { contents_->lost += scopes; }
+  void addLost(const Ledger& ledger) {
+    contents_->lost += ledger.dropped;
+    contents_->lost_of_devices += ledger.device.dropped;
+  }
   // Once, at the end.
   std::shared_ptr<const KeyAverages::Contents> finish();
 

@@ -27,6 +27,7 @@ int64_t KeyAverages::wallNs() const { return 0; }
 uint64_t KeyAverages::threads() const { return 0; }
 uint64_t KeyAverages::unfinished() const { return 0; }
 uint64_t KeyAverages::lost() const { return 0; }
+uint64_t KeyAverages::lostOfDevices() const { return 0; }
 std::string KeyAverages::table(const TableOptions&) const { refuse("KeyAverages::table"); }
 std::string KeyAverages::csv(std::string_view) const { refuse("KeyAverages::csv"); }
 std::string KeyAverages::json(std::string_view) const { refuse("KeyAverages::json"); }

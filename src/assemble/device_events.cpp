@@ -28,6 +28,18 @@ std::vector<base::ClockPair> apart(const std::vector<base::ClockPair>& pairs) {
   return kept;
 }
 
+// What is to be thought of a clock whose pairs lie too close to tell its pace: nanoseconds, unless they contradict that flatly.
+uint32_t ticksPerMs(const std::vector<base::ClockPair>& pairs) {
+  constexpr double kNanoseconds = 1e6;
+  if (pairs.size() < 2) return kNanoseconds;
+  const base::ClockPair& first = pairs.front();
+  const base::ClockPair& last = pairs.back();
+  if (last.ticks <= first.ticks || last.monotonic_ns <= first.monotonic_ns) return kNanoseconds;
+  const double said = 1e6 * static_cast<double>(last.ticks - first.ticks) / static_cast<double>(last.monotonic_ns - first.monotonic_ns);
+  const bool contradicts = said < 0.9 * kNanoseconds || said > 1.1 * kNanoseconds;
+  return static_cast<uint32_t>(contradicts ? std::clamp(said, 1.0, 1e9) : kNanoseconds);
+}
+
 // Turns ticks of any clock into nanoseconds of the trace.
 class Clocks {
  public:
@@ -38,9 +50,8 @@ class Clocks {
     for (auto& [clock, ticks] : pairs) {
       if (clock == kHostClock) continue;
       for (base::ClockPair& pair : ticks) pair.monotonic_ns = host.toMonotonicNs(static_cast<uint64_t>(pair.monotonic_ns));
-      constexpr uint32_t kNanosecondsPerMs = 1'000'000;
       Clock& made = clocks_[clock];
-      made.own = std::make_unique<TickClock>(apart(ticks), kNanosecondsPerMs);
+      made.own = std::make_unique<TickClock>(apart(ticks), ticksPerMs(ticks));
       made.clock = made.own.get();
     }
   }

@@ -100,6 +100,7 @@ DeviceLedger countDevices(const Capture::Source& source) {
       contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::buffers_full)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::unreadable)] =
       contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::unreadable)];
+  ledger.causes[static_cast<size_t>(DeviceLossCause::too_late)] = contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::too_late)];
   ledger.not_counted = contents.tables.deviceLosses()[static_cast<size_t>(DeviceLoss::not_counted)];
   ledger.causes[static_cast<size_t>(DeviceLossCause::no_room)] = no_room;
   uint64_t all = 0;
@@ -127,6 +128,7 @@ const char* toString(DeviceLossCause cause) noexcept {
     case DeviceLossCause::unreadable: return "unreadable";
     case DeviceLossCause::no_room: return "no_room";
     case DeviceLossCause::overwritten: return "overwritten";
+    case DeviceLossCause::too_late: return "too_late";
   }
   return "unknown";
 }

@@ -77,6 +77,8 @@ void startCloser(Injected& own) {
       waitFor(own.asked);
       end(own);
       sem_post(&own.ended);
+      // The process ends: a thread that has called the vendor's library does not end beside that library's own end.
+      while (true) pause();
     }).detach();
   } catch (const std::system_error& error) {
     base::warn(fmt::format("no thread to be had, so the capture will look as if the program had been killed: {}", error.what()));

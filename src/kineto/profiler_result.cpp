@@ -31,7 +31,8 @@ void ProfilerResult::State::assemble() {
 
 void ProfilerResult::State::noteTimed(KinetoEvent::Table& assembled) {
   for (const assemble::EventTable::Entry& entry : assembled.events->entries) {
-    if (entry.event.type != libkineto::ActivityType::CONCURRENT_KERNEL || entry.details == nullptr || entry.details->linked_id == 0) continue;
+    if (entry.event.type != libkineto::ActivityType::CONCURRENT_KERNEL || entry.details == nullptr || entry.details->linked_id == 0)
+      continue;
     assembled.timed_ns.emplace(entry.details->linked_id, entry.event.duration_ns);
   }
 }
@@ -87,7 +88,8 @@ const std::vector<std::shared_ptr<Result>>& ProfilerResult::event_tree() const {
 }
 
 void ProfilerResult::save(const std::string& path) const {
-  if (state_ == nullptr) throw ProfilerError("cannot save '" + path + "': this result is of no session. Save the one that disableProfiler() returned");
+  if (state_ == nullptr)
+    throw ProfilerError("cannot save '" + path + "': this result is of no session. Save the one that disableProfiler() returned");
   ExportOptions options;
   options.deadline = state_->config.experimental_config.assembly_deadline;
   const Expected<ExportReport> report = exportCapture(state_->capture, path, options);
@@ -99,12 +101,13 @@ KeyAverages ProfilerResult::keyAverages(const GroupBy& group_by) const {
   if (state_->config.experimental_config.trace_only) return profiler::keyAverages(state_->capture, group_by);
   analysis::AverageCount count(group_by);
   count.add(*state_->table().events);
-  count.addLost(state_->capture.ledger().dropped);
+  count.addLost(state_->capture.ledger());
   return KeyAverages(count.finish());
 }
 
 void ProfilerResult::exportStacks(const std::string& path, std::string_view metric) const {
-  if (state_ == nullptr) throw ProfilerError("cannot write stacks to '" + path + "': this result is of no session. Ask the one that disableProfiler() returned");
+  if (state_ == nullptr)
+    throw ProfilerError("cannot write stacks to '" + path + "': this result is of no session. Ask the one that disableProfiler() returned");
   profiler::exportStacks(state_->capture, path, metric);
 }
 

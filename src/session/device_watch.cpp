@@ -78,6 +78,15 @@ std::vector<Device> devicesOf(const SessionPlan& plan) {
   return devices;
 }
 
+// Nothing else is recorded, or what cannot be done without was asked for.
+bool isNeeded(const SessionPlan& plan) {
+  return plan.activities.count(Device::CPU) == 0 || !plan.config.experimental_config.profiler_metrics.empty();
+}
+
+Status cannot(Device device, const Status& why) {
+  return {why.code(), fmt::format("{} cannot be recorded: {}", actToString(device), why.message())};
+}
+
 bool wantsFallback(const SessionPlan& plan) { return plan.config.state == ProfilerState::KINETO_GPU_FALLBACK; }
 
 BackendRequest requestOf(const SessionPlan& plan, bool counter_is_clock) {
@@ -121,14 +130,14 @@ class DeviceWatch::Runs {
     if (taken) claim_ = std::move(*taken);
     return taken.status();
   }
-  void add(std::unique_ptr<BackendRun> run) {
+  void add(std::unique_ptr<BackendRun> run, std::shared_ptr<collect::DeviceOutput> output) {
     const std::lock_guard lock(mutex_);
-    all_.push_back(std::move(run));
+    all_.push_back({std::move(run), std::move(output)});
   }
   bool empty() { return now().empty(); }
   void setCollecting(bool on) {
     if (stopped_.load() || isForked()) return;
-    for (const std::shared_ptr<BackendRun>& run : now()) run->setCollecting(on);
+    for (const Watched& each : now()) each.run->setCollecting(on);
   }
   void stop() {
     if (isForked() || stopped_.exchange(true)) return;
@@ -136,13 +145,18 @@ class DeviceWatch::Runs {
       const std::lock_guard lock(mutex_);
       claim_.willEndSoon();
     }
-    for (const std::shared_ptr<BackendRun>& run : now()) run->stop();
+    for (const Watched& each : now()) each.run->stop();
   }
   void drain() {
     if (isForked()) return;
     stop();
-    for (const std::shared_ptr<BackendRun>& run : now()) run->drain(Clock::now() + kDrainDeadline);
-    std::vector<std::shared_ptr<BackendRun>> ended;
+    for (const Watched& each : now()) {
+      if (each.run->drain(Clock::now() + kDrainDeadline)) continue;
+      each.output->lost(DeviceLoss::too_late, 1);
+      base::warn(fmt::format("a device did not hand over all that it had recorded within {} s: the rest is not in the capture",
+                             kDrainDeadline.count()));
+    }
+    std::vector<Watched> ended;
     {
       const std::lock_guard lock(mutex_);
       ended.swap(all_);
@@ -153,13 +167,17 @@ class DeviceWatch::Runs {
   }
 
  private:
+  struct Watched {
+    std::shared_ptr<BackendRun> run;
+    std::shared_ptr<collect::DeviceOutput> output;
+  };
   static constinit std::atomic<Runs*> inherited;  // of a parent; kept where leak checkers see them
 
   Runs() = default;
   ~Runs() { drain(); }
   bool isForked() const noexcept { return getpid() != process_id_; }
   // Vendors are never called under our lock.
-  std::vector<std::shared_ptr<BackendRun>> now() {
+  std::vector<Watched> now() {
     const std::lock_guard lock(mutex_);
     return all_;
   }
@@ -167,7 +185,7 @@ class DeviceWatch::Runs {
   const pid_t process_id_ = getpid();
   DeviceClaim claim_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<BackendRun>> all_;
+  std::vector<Watched> all_;
   std::atomic<bool> stopped_{false};
   Runs* inherited_before_ = nullptr;
 };
@@ -186,7 +204,7 @@ Status DeviceWatch::prepare(const SessionPlan& plan, bool counter_is_clock) {
     const Expected<Backend*> backend = choose(device, wantsFallback(plan));
     if (!backend) continue;  // start() says so
     const Status status = guarded(**backend, [&] { return (*backend)->prepare(requestOf(plan, counter_is_clock)); });
-    if (!status) return status;
+    if (!status && isNeeded(plan)) return cannot(device, status);
   }
   return {};
 }
@@ -210,7 +228,7 @@ Status DeviceWatch::watch(Backend& backend, BackendRequest request, bool between
   }
   output->open();
   if (between_marks) (*run)->setCollecting(false);
-  runs->add(std::move(*run));
+  runs->add(std::move(*run), output);
   return {};
 }
 
@@ -219,8 +237,6 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
   if (devices.empty()) return std::unique_ptr<DeviceWatch>();
   const Expected<bool> counter_is_clock = collect::ticksAreClock();
   if (!counter_is_clock) return counter_is_clock.status();
-  // Nothing else is recorded, or what cannot be done without was asked for.
-  const bool must = plan.activities.count(Device::CPU) == 0 || !plan.config.experimental_config.profiler_metrics.empty();
   const std::shared_ptr<Runs> runs = Runs::make();
   std::string report;
   for (const Device device : devices) {
@@ -231,7 +247,7 @@ Expected<std::unique_ptr<DeviceWatch>> DeviceWatch::start(const SessionPlan& pla
     const Clock::time_point begun = Clock::now();
     const Status status = backend ? watch(**backend, requestOf(plan, *counter_is_clock), plan.between_marks, runs, live) : backend.status();
     if (!status) {
-      if (must) return Status(status.code(), fmt::format("{} cannot be recorded: {}", actToString(device), status.message()));
+      if (isNeeded(plan)) return cannot(device, status);
       base::warn(fmt::format("{} is not recorded: {}", actToString(device), status.message()));
     }
     const auto ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();

@@ -178,6 +178,7 @@ TEST_F(CudaSession, WhereAnotherToolHasCuptiTheHostIsRecordedAndItIsSaid) {
   setenv("CUDA_INJECTION64_PATH", "/opt/tools/libToolsInjection64.so", 1);
   standin::behave({.another_subscriber = true});
   Warnings warnings;
+  prepareProfiler(kineto(), {ActivityType::CPU, ActivityType::CUDA});
   enableProfiler(kineto(), {ActivityType::CPU, ActivityType::CUDA});
   scopeCalled("on the host");
   const auto result = disableProfiler();

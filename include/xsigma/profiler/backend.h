@@ -37,8 +37,8 @@ enum DeviceMemoryValue : uint32_t {
   kMemoryValues
 };
 
-// Times are ticks of a clock. Clock 0 is the one that the capture counts in (BackendRequest::host_ticks); any other counts nanoseconds,
-// as well as it can, and is told by BackendOutput::clockPair.
+// Times are ticks of a clock. Clock 0 is the one that the capture counts in (BackendRequest::host_ticks); any other is told by BackendOutput::clockPair, and
+// counts nanoseconds, as well as it can, or whatever two pairs of it say.
 inline constexpr uint8_t kHostClock = 0;
 
 // So many values an activity can have: what is beyond is cut.
@@ -74,8 +74,9 @@ enum class DeviceLoss : uint8_t {
   buffers_full,  // the vendor's library found no buffer for them
   unreadable,    // of a kind or layout that is not known here
   not_counted,   // not records but numbers: samples, ranges and launches without their hardware counters
+  too_late,      // not there when the session's patience was over; what is missing then has no number, and counts as one
 };
-inline constexpr size_t kDeviceLosses = 3;
+inline constexpr size_t kDeviceLosses = 4;
 
 // What the session asks of a device.
 struct BackendRequest {
@@ -122,7 +123,7 @@ class XSIGMA_PROFILER_API BackendRun {
   virtual void setCollecting(bool on) noexcept = 0;
   // Nothing is recorded from now on. Returns at once, whatever is still on its way.
   virtual void stop() noexcept = 0;
-  // After stop(), on a thread of the session: puts what was on its way. False: the deadline came first. Nothing is recorded after it;
+  // After stop(), on a thread of the session: puts what was on its way. False: the deadline came first, and the session counts a loss. Nothing is recorded after it;
   // the vendor's library may leave the process later, where it is safe.
   virtual bool drain(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };

@@ -92,7 +92,8 @@ class XSIGMA_PROFILER_API KeyAverages {
   int64_t wallNs() const;          // from start to stop, of all recordings that went in
   uint64_t threads() const;        // that were recorded, or that events were given for
   uint64_t unfinished() const;
-  uint64_t lost() const;  // scopes that were dropped: they are in no row
+  uint64_t lost() const;           // scopes that were dropped: they are in no row
+  uint64_t lostOfDevices() const;  // records of devices that were dropped
 
   // For people. Throws ProfilerError for a sort_by that it does not know.
   std::string table(const TableOptions& options = {}) const;

@@ -48,8 +48,9 @@ enum class DeviceLossCause : uint8_t {
   unreadable,    // of a kind or layout that is not known here
   no_room,       // the capture was full
   overwritten,   // a ring went round
+  too_late,      // not fetched within the session's patience; counts as one, however many they were
 };
-inline constexpr size_t kDeviceLossCauses = 4;
+inline constexpr size_t kDeviceLossCauses = 5;
 
 XSIGMA_PROFILER_API const char* toString(DeviceLossCause cause) noexcept;
 
@@ -63,8 +64,8 @@ struct DeviceLedger {
   std::array<uint64_t, kDeviceLossCauses> causes{};
   uint64_t not_counted = 0;  // samples, ranges and launches that have no hardware counters, though some were asked for
   uint64_t copies = 0;       // copies and fills that the capture has
-  uint64_t calls = 0;    // into the vendor's library
-  bool watched = false;  // a device was watched at all
+  uint64_t calls = 0;        // into the vendor's library
+  bool watched = false;      // a device was watched at all
 };
 
 struct Ledger : ScopeCounts {

@@ -51,9 +51,9 @@ Expected<std::unique_ptr<Attachment>> Attachment::attach(const CuptiLibrary& cup
     hooks.disarm();
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
       return Status(StatusCode::busy,
-                    fmt::format("another tool in this process has CUPTI already, which serves one at a time. {} End it, or record "
+                    fmt::format("another tool in this process has CUPTI already, which serves one at a time. {}End it, or record "
                                 "without CUDA",
-                                likelyHolders()));
+                                likelyHolders(cupti)));
     }
     return Status(StatusCode::unsupported, fmt::format("CUPTI ({}) refuses to be used: {}", cupti.file.path(), cupti.errorText(result)));
   }

@@ -26,9 +26,9 @@ bool isKeptDriverCall(std::string_view function) {
   }
   for (const std::string_view deed :
        {"Launch",       "Memcpy",      "Memset",        "MemAlloc",     "MemFree",     "MemCreate",   "MemMap",
-        "MemUnmap",     "MemRelease",  "MemExport",     "MemImport",    "MemHost",     "MemPrefetch", "MemPool",
+        "MemUnmap",     "MemRelease",  "MemExport",     "MemImport",    "MemHost",     "Prefetch",    "MemPool",
         "Graph",        "Synchronize", "StreamWait",    "StreamWrite",  "StreamBatch", "EventRecord", "ModuleLoad",
-        "ModuleUnload", "LibraryLoad", "LibraryUnload", "LinkComplete", "Capture"}) {
+        "ModuleUnload", "LibraryLoad", "LibraryUnload", "LinkComplete", "Capture",     "Discard",     "Decompress"}) {
     if (contains(function, deed)) return true;
   }
   return false;

@@ -88,6 +88,7 @@ std::string bind(CuptiLibrary& table) {
   binder.want(table.enable_runtime_api, "cuptiActivityEnableRuntimeApi");
   binder.want(table.enable_and_dump, "cuptiActivityEnableAndDump");
   binder.want(table.enable_event_timestamps, "cuptiActivityEnableCudaEventDeviceTimestamps");
+  binder.want(table.subscribe_v2, "cuptiSubscribe_v2");
   return binder.missing();
 }
 

@@ -12,6 +12,14 @@
 
 namespace xsigma::profiler::backends::cupti {
 
+// As of 13.0; CUPTI goes by the size where later ones have more.
+struct SubscriberParams {
+  size_t struct_size;
+  const char* name;
+  char* name_of_other;  // who has CUPTI, if it is taken
+  size_t name_of_other_bytes;
+};
+
 struct CuptiLibrary {
   // Opened once and never closed; a failure is tried again. Which one: $XSIGMA_PROFILER_CUPTI; one that the program has loaded already; what the loader
   // finds by name; the usual places of a toolkit. Any thread.
@@ -48,6 +56,7 @@ struct CuptiLibrary {
   CUptiResult (*enable_runtime_api)(CUpti_CallbackId, uint8_t enable) = nullptr;
   CUptiResult (*enable_and_dump)(CUpti_ActivityKind) = nullptr;
   CUptiResult (*enable_event_timestamps)(uint8_t enable) = nullptr;
+  CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void* data, SubscriberParams*) = nullptr;
 };
 
 }  // namespace xsigma::profiler::backends::cupti

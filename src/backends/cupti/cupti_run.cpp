@@ -11,6 +11,7 @@
 #include "backends/cupti/attach_in_time.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/counters/counters.h"
+#include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/stream_dump.h"
 #include "base/driver_init.h"
 #include "base/log.h"
@@ -231,9 +232,12 @@ bool CuptiRun::drain(std::chrono::steady_clock::time_point deadline) noexcept {
   if (drained_ || isForked()) return true;
   stop();
   drained_ = true;
-  // A launch that was seen to begin must be seen to end: the callbacks go after the counters.
-  const bool counted = counting_ == nullptr || counting_->run().drain(deadline);
-  return worker_->finish(deadline) && counted;
+  // A launch that was seen to begin must be seen to end: the callbacks go after the counters. They say themselves what is missing.
+  if (counting_ != nullptr) {
+    CuptiThreads::ofProcess().noteThis();  // results are worked out here
+    counting_->run().drain(deadline);
+  }
+  return worker_->finish(deadline);
 }
 
 }  // namespace xsigma::profiler::backends::cupti

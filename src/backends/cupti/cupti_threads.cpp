@@ -52,6 +52,7 @@ bool CuptiThreads::othersAreGone() noexcept {
 void CuptiThreads::waitFor(pid_t thread, std::chrono::milliseconds most) noexcept {
   const auto end = std::chrono::steady_clock::now() + most;
   while (!isGone(thread) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  static_cast<void>(othersAreGone());  // forgets it: its number may be another's soon
 }
 
 }  // namespace xsigma::profiler::backends::cupti

@@ -19,7 +19,7 @@ class CuptiThreads {
   // Whether no other thread than the calling one is left of them.
   bool othersAreGone() noexcept;
   // Waits for one of them to be gone, not longer than that. To be called by another thread.
-  static void waitFor(pid_t thread, std::chrono::milliseconds most) noexcept;
+  void waitFor(pid_t thread, std::chrono::milliseconds most) noexcept;
 
  private:
   std::array<std::atomic<pid_t>, 64> threads_{};  // 0 = none

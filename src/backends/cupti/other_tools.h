@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "backends/cupti/cupti_library.h"
+
 namespace xsigma::profiler::backends::cupti {
 
-// A sentence that names them; "" when nothing points to anybody.
-std::string likelyHolders();
+// After CUPTI has said that somebody has it: what it calls him, and who in this process may be him; "" when nothing points to anybody.
+std::string likelyHolders(const CuptiLibrary& cupti);
 
 }  // namespace xsigma::profiler::backends::cupti

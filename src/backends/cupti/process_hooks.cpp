@@ -14,6 +14,7 @@
 #include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/doorbell.h"
 #include "base/own_thread.h"
+#include "base/process_exit.h"
 
 namespace xsigma::profiler::backends::cupti {
 namespace {
@@ -29,12 +30,19 @@ bool isStopMark(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
 }
 
 // Calls after which the device has nothing to do.
+constexpr CUpti_CallbackId kCtxSynchronizeV2 = 800;  // headers have it from 13.0 on
 constexpr std::pair<CUpti_CallbackDomain, CUpti_CallbackId> kDeviceWaits[] = {
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020},
-    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize}};
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize},
+    {CUPTI_CB_DOMAIN_DRIVER_API, kCtxSynchronizeV2}};
 
 bool isDeviceWait(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
   return std::find(std::begin(kDeviceWaits), std::end(kDeviceWaits), std::pair(domain, id)) != std::end(kDeviceWaits);
+}
+
+bool isOverAndWell(const CUpti_CallbackData& call) noexcept {
+  return call.callbackSite == CUPTI_API_EXIT &&
+         (call.functionReturnValue == nullptr || *static_cast<const int*>(call.functionReturnValue) == 0);
 }
 
 // So long the program waits for CUPTI to leave; it takes two milliseconds where nobody else is inside of the driver.
@@ -78,6 +86,7 @@ void ProcessHooks::finalizeLater(const CuptiLibrary& cupti, CUpti_SubscriberHand
 // On a thread of the program, at the end of its call. On another one it is done, since it waits for a moment in which no thread is inside of the driver, which
 // may not come for long.
 void ProcessHooks::finalize() noexcept {
+  if (base::processExits()) return;
   int later = kLater;
   if (!finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) return;
   if (!CuptiThreads::ofProcess().othersAreGone()) return finalizing_.store(kLater, std::memory_order_release);  // at the next wait, then
@@ -97,15 +106,18 @@ void ProcessHooks::finalizeNow() noexcept {
 
 bool ProcessHooks::settleFinalize(CUpti_SubscriberHandle& left) noexcept {
   using namespace std::chrono_literals;
-  int later = kLater;
-  if (finalizing_.compare_exchange_strong(later, kNow, std::memory_order_acq_rel)) {
-    left = last_subscriber_;
-    finalizing_.store(kNone, std::memory_order_release);
-  }
   const auto most = std::chrono::steady_clock::now() + 2s;
-  while (finalizing_.load(std::memory_order_acquire) != kNone && std::chrono::steady_clock::now() < most)
-    std::this_thread::sleep_for(100us);
-  return finalizing_.load(std::memory_order_acquire) == kNone;
+  for (;; std::this_thread::sleep_for(100us)) {
+    int state = kLater;
+    if (finalizing_.compare_exchange_strong(state, kNow, std::memory_order_acq_rel)) {
+      left = last_subscriber_;
+      finalizing_.store(kNone, std::memory_order_release);
+      return true;
+    }
+    // Whoever is at it may put it off again.
+    if (state == kNone) return true;
+    if (std::chrono::steady_clock::now() >= most) return false;
+  }
 }
 
 void ProcessHooks::bufferRequested(uint8_t** buffer, size_t* size, size_t* most_records) noexcept {
@@ -123,7 +135,7 @@ void ProcessHooks::subscribed(void* self, CUpti_CallbackDomain domain, CUpti_Cal
   ProcessHooks& hooks = *static_cast<ProcessHooks*>(self);
   hooks.inside_.fetch_add(1, std::memory_order_seq_cst);
   if (hooks.finalizing_.load(std::memory_order_acquire) == kLater && data != nullptr && isDeviceWait(domain, id) &&
-      static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT) {
+      isOverAndWell(*static_cast<const CUpti_CallbackData*>(data))) {
     hooks.finalize();
   }
   if (hooks.armed_.load(std::memory_order_seq_cst) && data != nullptr) {

@@ -16,7 +16,6 @@ class StreamDump {
   // From now on, or as soon as may be. One run at a time.
   void want(const CuptiLibrary& cupti);
   void unwant(const CuptiLibrary& cupti);
-  // CUPTI is inside of it: it must not be taken out of the process.
 
  private:
   void follow(const CuptiLibrary& cupti) noexcept;

@@ -1,7 +1,6 @@
 #include "backends/cupti/worker.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -9,6 +8,7 @@
 #include "backends/cupti/cupti_threads.h"
 #include "backends/cupti/doorbell.h"
 #include "backends/cupti/process_hooks.h"
+#include "base/process_exit.h"
 #include "base/quiet_thread.h"
 
 namespace xsigma::profiler::backends::cupti {
@@ -24,13 +24,6 @@ constexpr std::chrono::milliseconds kEnding = 20ms;
 constexpr std::chrono::milliseconds kSettling = 1000ms;
 constexpr std::chrono::milliseconds kSettlingPeriod = 2ms;
 
-// When the process exits, CUPTI ends too, at a moment that nobody tells: from then on it is called only if somebody asks.
-std::atomic<bool> process_exits{false};
-void watchExit() {
-  static const int registered = std::atexit([] { process_exits.store(true, std::memory_order_relaxed); });
-  static_cast<void>(registered);
-}
-
 }  // namespace
 
 Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output, std::unique_ptr<Decoder> decoder,
@@ -45,7 +38,7 @@ Worker::Worker(const CuptiLibrary& cupti, std::shared_ptr<BackendOutput> output,
 }
 
 Status Worker::start() {
-  watchExit();
+  base::watchProcessExit();
   try {
     base::startQuietThread("xsp-cupti", [self = shared_from_this()] { self->run(); }).detach();
   } catch (const std::system_error& error) {
@@ -76,11 +69,13 @@ void Worker::run() {
     if (Clock::now() < settled) renew_();
     if (Clock::now() < next) continue;
     next = Clock::now() + kPeriod;
-    if (process_exits.load(std::memory_order_relaxed)) continue;
+    if (base::processExits()) continue;
     if (collecting_.load(std::memory_order_relaxed)) cupti_.flush_all(0);
     readCompleted();
     countDropped();
-    decode([this] { decoder_->tick(); });
+    putting_.store(true, std::memory_order_seq_cst);
+    if (mayPut()) decode([this] { decoder_->tick(); });
+    putting_.store(false, std::memory_order_release);
   }
   readRest();
   {
@@ -161,7 +156,7 @@ bool Worker::finish(Clock::time_point deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (ended_.wait_until(lock, deadline, [this] { return done_; })) {
     lock.unlock();
-    CuptiThreads::waitFor(thread_, kEnding);
+    CuptiThreads::ofProcess().waitFor(thread_, kEnding);
     return true;
   }
   lock.unlock();

@@ -18,7 +18,7 @@ class FakeRun final : public BackendRun {
   void stop() noexcept override { FakeDevice::get().stop(); }
   bool drain(std::chrono::steady_clock::time_point) noexcept override {
     FakeDevice::get().fetch(*output_);
-    return true;
+    return !FakeDevice::get().isLate();
   }
 
  private:
@@ -34,7 +34,7 @@ class FakeBackend final : public Backend {
     if (named != nullptr && std::strcmp(named, "fake") == 0) return {};
     return {StatusCode::unsupported, "the simulated device is for tests. XSIGMA_PROFILER_BACKENDS=fake uses it"};
   }
-  Status prepare(const BackendRequest&) override { return {}; }
+  Status prepare(const BackendRequest&) override { return FakeDevice::get().start(); }
   Expected<std::unique_ptr<BackendRun>> start(const BackendRequest& request, std::shared_ptr<BackendOutput> output) override {
     if (Status status = FakeDevice::get().start(); !status) return status;
     FakeDevice::get().watch(request);

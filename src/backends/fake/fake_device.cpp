@@ -65,6 +65,16 @@ void FakeDevice::setHurry(bool on) {
   hurry_ = on;
 }
 
+void FakeDevice::setLate(bool on) {
+  const std::lock_guard lock(mutex_);
+  late_ = on;
+}
+
+bool FakeDevice::isLate() {
+  const std::lock_guard lock(mutex_);
+  return late_;
+}
+
 void FakeDevice::setStart(std::function<Status()> start) {
   const std::lock_guard lock(mutex_);
   start_ = std::move(start);

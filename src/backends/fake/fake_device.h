@@ -37,6 +37,9 @@ class FakeDevice {
   void setRoom(size_t records);
   // What is not over when the device is stopped never comes.
   void setHurry(bool on);
+  // It says that it has not handed over all that it had.
+  void setLate(bool on);
+  bool isLate();
 
   // What starting to watch it comes to, asked each time; it may throw. Empty: all is well.
   void setStart(std::function<Status()> start);
@@ -75,6 +78,7 @@ class FakeDevice {
   bool watched_ = false;
   bool collecting_ = false;
   bool hurry_ = false;
+  bool late_ = false;
   std::function<Status()> start_;
   std::function<void()> before_fetch_;
   BackendRequest request_;

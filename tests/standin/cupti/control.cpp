@@ -16,8 +16,8 @@ std::map<std::string, uint32_t> recordedThreads() {
 void captureGraph(uint32_t part) { Library::get().tellOfNodes(part, true, false); }
 void instantiateGraph(uint32_t part) { Library::get().tellOfNodes(part, false, true); }
 void play(const Play& play) { Library::get().play(play); }
-void call(uint32_t domain, uint32_t cbid, const char* function) {
-  Library::get().call(static_cast<CUpti_CallbackDomain>(domain), cbid, function);
+void call(uint32_t domain, uint32_t cbid, const char* function, int result) {
+  Library::get().call(static_cast<CUpti_CallbackDomain>(domain), cbid, function, result);
 }
 Seen seen() { return Library::get().seen(); }
 

@@ -5,6 +5,7 @@
 #include <cupti_version.h>
 
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "library.h"
@@ -41,6 +42,23 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Ca
   if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const CUptiResult result = Library::get().subscribe(callback, data);
   *subscriber = result == CUPTI_SUCCESS ? reinterpret_cast<CUpti_SubscriberHandle>(&Library::get()) : nullptr;
+  return result;
+}
+
+#if CUPTI_API_VERSION < 130000
+struct CUpti_SubscriberParams {
+  size_t structSize;
+  const char* subscriberName;
+  char* oldSubscriberName;
+  size_t oldSubscriberSize;
+};
+#endif
+CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* data,
+                                       CUpti_SubscriberParams* params) {
+  const CUptiResult result = cuptiSubscribe(subscriber, callback, data);
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", Library::get().behaviour().other_name.c_str());
+  }
   return result;
 }
 

@@ -105,7 +105,7 @@ CUptiResult Library::enableCallback(bool on, CUpti_CallbackDomain domain, CUpti_
   return CUPTI_SUCCESS;
 }
 
-void Library::call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const char* function) {
+void Library::call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const char* function, int result) {
   CUpti_CallbackFunc callback = nullptr;
   void* data = nullptr;
   {
@@ -116,6 +116,7 @@ void Library::call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const cha
   if (callback == nullptr) return;
   CUpti_CallbackData told{};
   told.functionName = function;
+  told.functionReturnValue = &result;
   for (const CUpti_ApiCallbackSite site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
     told.callbackSite = site;
     callback(data, domain, cbid, &told);

@@ -27,7 +27,7 @@ class Library {
   void play(const Play& play);
   // Of nodes that were captured, and of copies of them.
   void tellOfNodes(uint32_t part, bool captured, bool copied);
-  void call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const char* function);
+  void call(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const char* function, int result);
   Seen seen();
 
   // ---- the client's side

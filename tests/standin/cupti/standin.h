@@ -16,6 +16,7 @@ struct Behaviour {
   bool layouts_of_12_0 = false;     // records as CUDA 12.0 laid them out
   size_t longer_by = 0;             // records of work are so many bytes longer, as those of a later version would be
   bool another_subscriber = false;  // some other tool is subscribed already
+  std::string other_name{};         // which is called so
   bool kept_out = false;            // subscribing does not come back as long as this is so
   bool dump_kept_out = false;       // nor does asking for all contexts and streams
   int slow_ends_ms = 0;             // so long the end of a thread takes that has called it
@@ -53,7 +54,7 @@ void captureGraph(uint32_t part = 0);
 void instantiateGraph(uint32_t part = 0);
 
 // The program calls a function of CUDA: the subscriber is told, on this thread, if it asked for it.
-void call(uint32_t domain, uint32_t cbid, const char* function);
+void call(uint32_t domain, uint32_t cbid, const char* function, int result = 0);
 
 // What was done to it.
 struct Seen {

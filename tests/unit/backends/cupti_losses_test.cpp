@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cupti/buffer_pool.h"
+#include "backends/cupti/cupti_threads.h"
 #include "watched_cupti.h"
 
 namespace xsigma::profiler::testing {
@@ -138,8 +139,8 @@ TEST_F(CuptiLosses, WhatWasRecordedBeforeCollectingWentOffIsKept) {
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
 }
 
-void waitForDevice() {
-  standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize");
+void waitForDevice(int result = 0) {
+  standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize", result);
 }
 
 // The program goes on, and waits for the device now and then.
@@ -192,9 +193,39 @@ TEST_F(CuptiLosses, CuptiLeavesAtTheFirstWaitAfterTheResult) {
   slow.slow_ends_ms = 3;
   standin::behave(slow);
   watch();
+  ASSERT_TRUE(backends::cupti::CuptiThreads::ofProcess().othersAreGone()) << "their end was waited for";
   waitForDevice();
+  const auto end = std::chrono::steady_clock::now() + 10s;  // on a thread of its own
+  while (standin::seen().finalized == 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(standin::seen().finalized, 1);
   EXPECT_EQ(standin::seen().finalized_beside_an_end, 0) << "a thread of ours was just ending";
+}
+
+TEST_F(CuptiLosses, AWaitThatFailedLetsNobodyLeave) {
+  watch();
+  waitForDevice(700);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(standin::seen().finalized, 0);
+  waitForDeviceUntilFree();
+  EXPECT_EQ(standin::seen().finalized, 1);
+}
+
+TEST_F(CuptiLosses, RunsThatFollowEachOtherBesideAThreadThatWaitsForTheDeviceAllTheTime) {
+  std::atomic<bool> over{false};
+  std::thread waiting([&] {
+    while (!over) waitForDevice();
+  });
+  for (int round = 0; round < 100; ++round) {
+    output = std::make_shared<KeptOutput>();
+    const auto begun = std::chrono::steady_clock::now();
+    start();
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 1500ms) << "round " << round;
+    EXPECT_TRUE(finish());
+    if (HasFailure()) break;
+  }
+  over = true;
+  waiting.join();
+  EXPECT_EQ(standin::seen().finalized_beside_an_end, 0);
 }
 
 TEST_F(CuptiLosses, CuptiStaysAsLongAsAThreadOfOursEnds) {

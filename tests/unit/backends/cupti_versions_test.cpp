@@ -86,10 +86,11 @@ TEST_F(CuptiVersions, ACuptiThatIsTooOldIsNamed) {
 
 TEST_F(CuptiVersions, AnotherToolThatHasCuptiIsNamed) {
   setenv("CUDA_INJECTION64_PATH", "/opt/tools/libToolsInjection64.so", 1);
-  standin::behave({.another_subscriber = true});
+  standin::behave({.another_subscriber = true, .other_name = "CUPTI for Acme Tracer"});
   const auto started = backend->start(request, output);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.status().code(), StatusCode::busy);
+  EXPECT_NE(started.message().find("It calls itself CUPTI for Acme Tracer."), std::string::npos) << started.message();
   EXPECT_NE(started.message().find("another tool"), std::string::npos) << started.message();
   EXPECT_NE(started.message().find("/opt/tools/libToolsInjection64.so"), std::string::npos) << started.message();
   EXPECT_TRUE(standin::seen().ever_enabled_kinds.empty()) << "what the other one does is not touched";

@@ -44,6 +44,55 @@ TEST_F(DeviceSession, WhatFoundNoBufferIsCounted) {
   EXPECT_EQ(saved(*result)["xsigmaLedger"]["device"]["causes"]["buffers_full"].number, 60);
 }
 
+TEST_F(DeviceSession, WhatDoesNotComeInTimeIsALossAndSaid) {
+  device.setLate(true);
+  Warnings warnings;
+  auto result = profileDevice([&] { device.launch("k", 0, 1ns); });
+  const Ledger ledger = result->ledger();
+  EXPECT_EQ(ledger.device.causes[static_cast<size_t>(DeviceLossCause::too_late)], 1u);
+  EXPECT_EQ(ledger.device.dropped, 1u);
+  EXPECT_FALSE(ledger.whole());
+  ASSERT_EQ(warnings.count(), 1u);
+  expectWords(warnings.all()[0], {"did not hand over all", "5 s"});
+  EXPECT_EQ(saved(*result)["xsigmaLedger"]["device"]["causes"]["too_late"].number, 1);
+  EXPECT_NE(result->keyAverages().table().find("1 records of devices were lost"), std::string::npos);
+}
+
+TEST_F(DeviceSession, ADeviceThatCannotBePreparedIsNoReasonToRecordNothing) {
+  device.setStart([] { return Status(StatusCode::busy, "somebody has it"); });
+  prepareProfiler(kineto(), kCpuAndDevice);
+  expectWords(refusal([] { prepareProfiler(kineto(), {ActivityType::CUDA}); }), {"CUDA cannot be recorded", "somebody has it"});
+  Warnings warnings;
+  enableProfiler(kineto(), kCpuAndDevice);
+  scopeCalled("on the host");
+  EXPECT_EQ(names(*disableProfiler()), Names{"on the host"});
+  ASSERT_EQ(warnings.count(), 1u);
+  expectWords(warnings.all()[0], {"CUDA is not recorded", "somebody has it"});
+}
+
+TEST_F(DeviceSession, AClockOfAnotherPaceIsUnderstoodInAShortSession) {
+  device.setDrift(2'000'000'000);  // three ticks in a nanosecond
+  int64_t before = 0;
+  int64_t after = 0;
+  const auto result = profileDevice([&] {
+    device.takePair();
+    spin(1ms);
+    before = wallNs();
+    device.launch("k", 0, 1ns);
+    after = wallNs();
+    spin(500us);
+    device.takePair();
+  });
+  constexpr int64_t kSlackNs = 200'000;
+  for (const KinetoEvent& each : result->events()) {
+    if (each.name() != "k") continue;
+    EXPECT_GE(each.startNs(), before - kSlackNs);
+    EXPECT_LE(each.startNs(), after + kSlackNs);
+    return;
+  }
+  FAIL() << "there is no kernel";
+}
+
 TEST_F(DeviceSession, AKernelThatIsNotOverAtTheEndIsPending) {
   device.setHurry(true);
   const auto result = profileDevice([&] {

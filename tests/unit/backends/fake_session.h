@@ -25,6 +25,7 @@ class FakeSession : public testing::Test {
     unsetenv("XSIGMA_PROFILER_BACKENDS");
     device.setRoom(SIZE_MAX);
     device.setHurry(false);
+    device.setLate(false);
     device.setStart({});
     device.setBeforeFetch({});
     device.setDrift(0);

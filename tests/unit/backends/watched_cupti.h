@@ -1,12 +1,14 @@
 // The backend for CUDA, with the stand-in below it and an output that keeps everything above.
 #pragma once
 
+#include <cupti_activity.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "kept_output.h"
 #include "recording.h"
@@ -37,6 +39,15 @@ class WatchedCupti : public ::testing::Test {
     Expected<std::unique_ptr<BackendRun>> started = backend->start(request, output);
     ASSERT_TRUE(started) << started.message();
     run = *std::move(started);
+    waitForStreams();
+  }
+  // They are asked for on another thread, which a run does not wait for long.
+  static void waitForStreams() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!standin::behaviour().dump_kept_out && standin::seen().enabled_kinds.count(CUPTI_ACTIVITY_KIND_STREAM) == 0 &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   // False: the deadline came first.
   bool finish(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
