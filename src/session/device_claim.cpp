@@ -1,5 +1,7 @@
 #include "session/device_claim.h"
 
+#include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -7,6 +9,9 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <string>
+
+#include "base/thread_name.h"
 
 namespace xsigma::profiler::session {
 namespace {
@@ -22,6 +27,7 @@ struct DeviceClaim::Place {
   std::condition_variable changed;
   bool taken = false;
   bool ends_soon = false;
+  uint32_t taken_by = 0;  // thread
 };
 
 // Never destroyed: a session may outlive main.
@@ -40,12 +46,14 @@ Expected<DeviceClaim> DeviceClaim::take() {
   std::unique_lock lock(place.mutex);
   if (place.ends_soon) place.changed.wait_for(lock, kMostWaiting, [&] { return !place.taken; });
   if (place.taken) {
-    return Status(
-        StatusCode::busy,
-        "another session of this process watches the device; one at a time can. Stop that one first, or leave the device out of the "
-        "activities");
+    const std::string name = base::threadName(place.taken_by);
+    return Status(StatusCode::busy,
+                  fmt::format("another session of this process watches the device, which thread {}{} began; one at a time can. Stop that one "
+                              "first, or leave the device out of the activities",
+                              place.taken_by, name.empty() ? "" : " (" + name + ")"));
   }
   place.taken = true;
+  place.taken_by = static_cast<uint32_t>(syscall(SYS_gettid));
   place.ends_soon = false;
   return DeviceClaim(place);
 }

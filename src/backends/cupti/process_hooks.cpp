@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iterator>
 #include <new>
 #include <thread>
@@ -47,6 +48,8 @@ bool isOverAndWell(const CUpti_CallbackData& call) noexcept {
 
 // So long the program waits for CUPTI to leave; it takes two milliseconds where nobody else is inside of the driver.
 constexpr std::chrono::milliseconds kMostFinalizing{20};
+// So long when it exits: CUPTI's own clean-up follows.
+constexpr std::chrono::milliseconds kMostAtExit{500};
 
 }  // namespace
 
@@ -56,6 +59,8 @@ ProcessHooks& ProcessHooks::ofProcess() {
 }
 
 void ProcessHooks::arm(const CuptiLibrary& cupti, const BackendRequest& request) {
+  static const int waits_at_exit = std::atexit([] { ofProcess().waitForFinalize(); });
+  static_cast<void>(waits_at_exit);
   Doorbell::ofProcess();  // made here, not in a callback
   BufferPool::ofProcess();
   cupti_ = &cupti;
@@ -102,6 +107,12 @@ void ProcessHooks::finalizeNow() noexcept {
   finalized_->unsubscribe(last_subscriber_);
   if (finalized_->finalize() == CUPTI_SUCCESS) BufferPool::ofProcess().reclaim();
   finalizing_.store(kNone, std::memory_order_release);
+}
+
+void ProcessHooks::waitForFinalize() noexcept {
+  const auto most = std::chrono::steady_clock::now() + kMostAtExit;
+  while (finalizing_.load(std::memory_order_acquire) == kNow && std::chrono::steady_clock::now() < most)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 bool ProcessHooks::settleFinalize(CUpti_SubscriberHandle& left) noexcept {

@@ -43,6 +43,7 @@ class ProcessHooks {
   void marked(bool start, const CUpti_CallbackData& data) noexcept;
   void finalize() noexcept;
   void finalizeNow() noexcept;
+  void waitForFinalize() noexcept;
 
   std::atomic<bool> armed_{false};
   std::atomic<uint32_t> inside_{0};  // callbacks that may look at what follows

@@ -220,6 +220,7 @@ CUptiResult Library::takeDropped(size_t* dropped) {
 }
 
 CUptiResult Library::finalize() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(behaviour().slow_finalize_ms));
   flush(true);
   const std::lock_guard lock(mutex_);
   if (behaviour_.no_driver) return CUPTI_ERROR_NOT_INITIALIZED;

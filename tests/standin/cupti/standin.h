@@ -20,6 +20,7 @@ struct Behaviour {
   bool kept_out = false;            // subscribing does not come back as long as this is so
   bool dump_kept_out = false;       // nor does asking for all contexts and streams
   int slow_ends_ms = 0;             // so long the end of a thread takes that has called it
+  int slow_finalize_ms = 0;         // so long finalizing takes
   bool no_driver = false;           // CUPTI cannot be initialised
   bool cuda_initialised = true;     // by the program; otherwise the driver tells of no device
   bool no_devices = false;          // the driver shows none

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
+#include "../../integration/child_process.h"
 #include "backends/cupti/buffer_pool.h"
 #include "backends/cupti/cupti_threads.h"
 #include "watched_cupti.h"
@@ -238,6 +240,20 @@ TEST_F(CuptiLosses, CuptiStaysAsLongAsAThreadOfOursEnds) {
   waitForDeviceUntilFree();
   EXPECT_EQ(standin::seen().finalized, 1);
   EXPECT_EQ(standin::seen().finalized_beside_an_end, 0);
+}
+
+TEST_F(CuptiLosses, AProgramThatExitsWaitsForCuptiToHaveLeft) {
+  const int status = test::runInChild([&]() -> int {
+    std::atexit([] { _exit(standin::seen().finalized == 1 ? 0 : 7); });  // runs last, as CUPTI's own would
+    standin::Behaviour slow = standin::behaviour();
+    slow.slow_finalize_ms = 150;
+    standin::behave(slow);
+    watch();
+    waitForDevice();
+    if (standin::seen().finalized != 0) _exit(8);
+    std::exit(1);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(CuptiLosses, AnotherToolMayFinalizeWhatWasLeftForLater) {

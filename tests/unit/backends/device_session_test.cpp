@@ -1,4 +1,6 @@
 // Sessions with a device: losses, clocks, switching off and on, memory, and who may have it.
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -216,7 +218,7 @@ TEST_F(DeviceSession, ASecondSessionIsToldThatTheDeviceIsTaken) {
   enableProfiler(kineto(), kCpuAndDevice);
   std::string said;
   std::thread([&] { said = refusal([] { enableProfiler(kineto(), kCpuAndDevice); }); }).join();
-  expectWords(said, {"another session", "one at a time", "Stop that one"});
+  expectWords(said, {"another session", "thread " + std::to_string(gettid()) + " (", "one at a time", "Stop that one"});
   disableProfiler();
   expectUsable();
 }
