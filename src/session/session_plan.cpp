@@ -34,7 +34,7 @@ Status translateState(SessionPlan& plan) {
     case ProfilerState::NVTX: return refused(fmt::format("ProfilerState::{}", toString(plan.config.state)), "this build has no such emitter. Use KINETO");
     case ProfilerState::PRIVATEUSE1:
     case ProfilerState::KINETO_PRIVATEUSE1_FALLBACK:
-      return refused(fmt::format("ProfilerState::{}", toString(plan.config.state)), "no backend for such a device is in this build. Use KINETO with {ActivityType::CPU}");
+      return refused(fmt::format("ProfilerState::{}", toString(plan.config.state)), "no device backend of that kind is in this build. Use KINETO with {ActivityType::CPU}");
     default: break;
   }
   return {StatusCode::invalid_argument, fmt::format("{} is no ProfilerState. Use ProfilerState::KINETO", static_cast<int>(plan.config.state))};
