@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -62,6 +63,8 @@ class Storm {
         }
       }
     });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (handler_scopes.load() == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();  // it has begun
   }
   ~Storm() {
     done_ = true;
@@ -105,16 +108,21 @@ TEST(Signals, FromATimerAreCountedExactly) {
 }
 
 TEST(Signals, InAStormAreCountedExactly) {
-  const Handler handler(SIGUSR1, openScopes);
-  Recording recording = record();
-  {
-    const Storm storm;
-    runScopes(kScopes);
+  // Whether one comes in the middle of a scope's begin is up to the machine: storms go on until one has.
+  uint64_t in_the_middle = 0;
+  for (int storms = 0; storms < (kSanitized ? 1 : 200) && in_the_middle == 0; ++storms) {
+    const Handler handler(SIGUSR1, openScopes);
+    Recording recording = record();
+    {
+      const Storm storm;
+      runScopes(kScopes);
+    }
+    const Capture capture = recording.stop();
+    expectExact(capture, kScopes);
+    in_the_middle = lost(capture.ledger(), LossCause::reentrant);
   }
-  const Capture capture = recording.stop();
-  expectExact(capture, kScopes);
   if (!kSanitized) {
-    EXPECT_GT(lost(capture.ledger(), LossCause::reentrant), 0u);
+    EXPECT_GT(in_the_middle, 0u);
   }
 }
 
