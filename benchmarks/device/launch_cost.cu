@@ -7,7 +7,6 @@
 // measured in processes where nothing else has recorded, on one core: the median of 5 × 10,000 launches before and after. That wanders by a tenth without us
 // too, so each such process has one beside it in which nothing is recorded. Timed is the host in the launching call: the device is waited for in between,
 // so that its queue never fills. Exit status 1: a bar was missed.
-#include <sched.h>
 #include <unistd.h>
 #include <xsigma/profiler/profiler.h>
 
@@ -23,6 +22,7 @@
 
 #include "bare_collection.h"
 #include "cuda_checks.h"
+#include "one_core.h"
 
 extern "C" __global__ void tiny_kernel() {}
 
@@ -153,17 +153,10 @@ int measureTurns(Scopes scopes) {
   return 0;
 }
 
-void stayOnThisCore() {
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  sched_setaffinity(0, sizeof here, &here);
-}
-
 // In one process: before what lies between, and after it.
 template <typename Between>
 int measureAfter(const Between& between) {
-  stayOnThisCore();
+  device_tests::stayOnThisCore();
   const double before = measure(launchOne, plainly);
   between([](const auto& each, const auto& around) { return measure(each, around); });
   const double after = measure(launchOne, plainly);

@@ -1,9 +1,8 @@
 // What counters do on a card when something is in their way, and what they leave behind.
-#include <sched.h>
-
 #include <algorithm>
 
 #include "counted_card.h"
+#include "one_core.h"
 
 namespace {
 
@@ -180,10 +179,7 @@ double leastCostOfALaunch(const Card& card) {
 }
 
 TEST_F(CounterLimits, ALaunchCostsAfterwardsWhatItCostBefore) {
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  sched_setaffinity(0, sizeof here, &here);
+  device_tests::stayOnThisCore();
   const Card card;
   costOfALaunch(card);
   const double before = leastCostOfALaunch(card);

@@ -5,12 +5,15 @@
 #include <xsigma/profiler/profiler.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "backends/fake/fake_device.h"
 #include "typed_xsp.h"
 
 namespace {
@@ -85,6 +88,22 @@ TEST_F(XspExport, SaysWhatWasLostInTheCapture) {
   const Outcome outcome = xsp("export " + path_);
   EXPECT_EQ(outcome.exit_code, 0) << "all that was recorded is in the file: " << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "of 10000 scopes were lost; xsp verify")) << outcome.output;
+}
+
+TEST_F(XspExport, SaysWhatDevicesLost) {
+  setenv("XSIGMA_PROFILER_BACKENDS", "fake", 1);
+  backends::fake::FakeDevice& device = backends::fake::FakeDevice::get();
+  device.setRoom(10);
+  ProfilerConfig config(ProfilerState::KINETO);
+  config.experimental_config.capture.path = path_;
+  enableProfiler(config, {ActivityType::CPU, ActivityType::CUDA});
+  for (int i = 0; i < 20; ++i) device.launch("kernel", 0, std::chrono::nanoseconds(1));  // a call and its work
+  disableProfiler();
+  unsetenv("XSIGMA_PROFILER_BACKENDS");
+  const Outcome outcome = xsp("export " + path_);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "30 records of devices were lost; xsp verify")) << outcome.output;
+  EXPECT_FALSE(contains(outcome.output, "scopes were lost")) << outcome.output;
 }
 
 TEST_F(XspExport, SaysThatTheDeadlineCameFirst) {

@@ -141,8 +141,22 @@ TEST_F(CuptiLosses, WhatWasRecordedBeforeCollectingWentOffIsKept) {
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
 }
 
+template <typename T>
+void behaveWith(T standin::Behaviour::*what, T value) {
+  standin::Behaviour behaviour = standin::behaviour();
+  behaviour.*what = value;
+  standin::behave(behaviour);
+}
+
 void waitForDevice(int result = 0) {
   standin::call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize", result);
+}
+
+// It is done on a thread of its own.
+bool isFinalized(int times) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (standin::seen().finalized < times && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+  return standin::seen().finalized == times;
 }
 
 // The program goes on, and waits for the device now and then.
@@ -191,16 +205,40 @@ TEST_F(CuptiLosses, ARunThatBeginsBeforeTheDeviceWasWaitedForTakesOver) {
 }
 
 TEST_F(CuptiLosses, CuptiLeavesAtTheFirstWaitAfterTheResult) {
-  standin::Behaviour slow = standin::behaviour();
-  slow.slow_ends_ms = 3;
-  standin::behave(slow);
+  behaveWith(&standin::Behaviour::slow_ends_ms, 3);
   watch();
   ASSERT_TRUE(backends::cupti::CuptiThreads::ofProcess().othersAreGone()) << "their end was waited for";
   waitForDevice();
-  const auto end = std::chrono::steady_clock::now() + 10s;  // on a thread of its own
-  while (standin::seen().finalized == 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
-  EXPECT_EQ(standin::seen().finalized, 1);
+  EXPECT_TRUE(isFinalized(1));
   EXPECT_EQ(standin::seen().finalized_beside_an_end, 0) << "a thread of ours was just ending";
+}
+
+TEST_F(CuptiLosses, EveryWaitForTheWholeDeviceLetsCuptiLeave) {
+  constexpr uint32_t kCtxSynchronizeV2 = 800;
+  int times = 0;
+  for (const auto& [domain, id] :
+       {std::pair<uint32_t, uint32_t>{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020},
+        {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize},
+        {CUPTI_CB_DOMAIN_DRIVER_API, kCtxSynchronizeV2}}) {
+    watch();
+    standin::call(domain, id, "a wait");
+    EXPECT_TRUE(isFinalized(++times)) << id;
+  }
+}
+
+TEST_F(CuptiLosses, CuptiLeavesAtOnceWhereThatIsWanted) {
+  setenv("XSIGMA_PROFILER_CUPTI_FINALIZE", "now", 1);
+  watch();
+  EXPECT_TRUE(isFinalized(1)) << "nobody has waited for the device";
+  EXPECT_FALSE(standin::seen().subscribed);
+}
+
+TEST_F(CuptiLosses, CuptiStaysWhereThatIsWanted) {
+  setenv("XSIGMA_PROFILER_CUPTI_FINALIZE", "0", 1);
+  watch();
+  EXPECT_FALSE(standin::seen().subscribed) << "another tool can have it";
+  waitForDevice();
+  EXPECT_EQ(standin::seen().finalized, 0);
 }
 
 TEST_F(CuptiLosses, AWaitThatFailedLetsNobodyLeave) {
@@ -231,9 +269,7 @@ TEST_F(CuptiLosses, RunsThatFollowEachOtherBesideAThreadThatWaitsForTheDeviceAll
 }
 
 TEST_F(CuptiLosses, CuptiStaysAsLongAsAThreadOfOursEnds) {
-  standin::Behaviour slow = standin::behaviour();
-  slow.slow_ends_ms = 200;
-  standin::behave(slow);
+  behaveWith(&standin::Behaviour::slow_ends_ms, 200);
   watch();
   waitForDevice();
   EXPECT_EQ(standin::seen().finalized, 0);
@@ -245,9 +281,7 @@ TEST_F(CuptiLosses, CuptiStaysAsLongAsAThreadOfOursEnds) {
 TEST_F(CuptiLosses, AProgramThatExitsWaitsForCuptiToHaveLeft) {
   const int status = test::runInChild([&]() -> int {
     std::atexit([] { _exit(standin::seen().finalized == 1 ? 0 : 7); });  // runs last, as CUPTI's own would
-    standin::Behaviour slow = standin::behaviour();
-    slow.slow_finalize_ms = 150;
-    standin::behave(slow);
+    behaveWith(&standin::Behaviour::slow_finalize_ms, 150);
     watch();
     waitForDevice();
     if (standin::seen().finalized != 0) _exit(8);
@@ -274,9 +308,7 @@ TEST_F(CuptiLosses, ASecondRunIsAsGoodAsTheFirst) {
 }
 
 TEST_F(CuptiLosses, ADriverThatDoesNotLetAnyoneInIsNotWaitedForForEver) {
-  standin::Behaviour busy = standin::behaviour();
-  busy.kept_out = true;
-  standin::behave(busy);
+  behaveWith(&standin::Behaviour::kept_out, true);
   const auto begun = std::chrono::steady_clock::now();
   const Expected<std::unique_ptr<BackendRun>> refused = backend->start(request, output);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
@@ -284,16 +316,13 @@ TEST_F(CuptiLosses, ADriverThatDoesNotLetAnyoneInIsNotWaitedForForEver) {
   EXPECT_EQ(refused.status().code(), StatusCode::busy);
   EXPECT_NE(refused.message().find("Call prepareProfiler() before they begin"), std::string::npos) << refused.message();
 
-  busy.kept_out = false;
-  standin::behave(busy);
+  behaveWith(&standin::Behaviour::kept_out, false);
   watch();  // waits for the attempt before to let go
   EXPECT_EQ(output->of(DeviceRole::work).size(), kWork);
 }
 
 TEST_F(CuptiLosses, NoRunWaitsForTheStreamsThatAreThere) {
-  standin::Behaviour busy = standin::behaviour();
-  busy.dump_kept_out = true;
-  standin::behave(busy);
+  behaveWith(&standin::Behaviour::dump_kept_out, true);
   const auto begun = std::chrono::steady_clock::now();
   for (int i = 0; i < 2; ++i) {
     output = std::make_shared<KeptOutput>();
@@ -304,8 +333,7 @@ TEST_F(CuptiLosses, NoRunWaitsForTheStreamsThatAreThere) {
   waitForDevice();
   EXPECT_EQ(standin::seen().finalized, 0) << "somebody is inside of it";
 
-  busy.dump_kept_out = false;  // what was asked for comes when the runs are over
-  standin::behave(busy);
+  behaveWith(&standin::Behaviour::dump_kept_out, false);  // what was asked for comes when the runs are over
   const auto came_and_went = [] {
     const standin::Seen seen = standin::seen();
     return seen.ever_enabled_kinds.count(CUPTI_ACTIVITY_KIND_STREAM) != 0 && seen.enabled_kinds.empty();

@@ -59,7 +59,8 @@ TEST(CuptiCalls, WhatStartsWorkOrTakesTimeIsKept) {
   for (const char* const call :
        {"cuLaunchKernel", "cuLaunchKernelEx_ptsz", "cuLaunchCooperativeKernel", "cuMemcpyHtoDAsync_v2", "cuMemsetD8Async",
         "cuMemAllocAsync", "cuMemFree_v2", "cuMemCreate", "cuMemMap", "cuGraphLaunch", "cuStreamSynchronize", "cuCtxSynchronize",
-        "cuStreamWaitEvent", "cuModuleLoadData", "cuLibraryLoadData", "cuMemExportToShareableHandle"}) {
+        "cuStreamWaitEvent", "cuModuleLoadData", "cuLibraryLoadData", "cuMemExportToShareableHandle", "cuMemPrefetchAsync_v2",
+        "cuMemDiscardAndPrefetchBatchAsync", "cuMemBatchDecompressAsync"}) {
     EXPECT_TRUE(isKeptDriverCall(call)) << call;
   }
 }

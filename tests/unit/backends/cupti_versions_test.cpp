@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "watched_cupti.h"
@@ -95,6 +96,15 @@ TEST_F(CuptiVersions, AnotherToolThatHasCuptiIsNamed) {
   EXPECT_NE(started.message().find("/opt/tools/libToolsInjection64.so"), std::string::npos) << started.message();
   EXPECT_TRUE(standin::seen().ever_enabled_kinds.empty()) << "what the other one does is not touched";
   EXPECT_FALSE(standin::seen().timestamp_callback);
+}
+
+TEST_F(CuptiVersions, ALibraryDoesNotTakeItselfForTheOtherTool) {
+  const std::string own = std::filesystem::read_symlink("/proc/self/exe");  // where this code is
+  setenv("CUDA_INJECTION64_PATH", own.c_str(), 1);
+  standin::behave({.another_subscriber = true});
+  const auto started = backend->start(request, output);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.message().find(own), std::string::npos) << started.message();
 }
 
 TEST_F(CuptiVersions, AfterTheOtherToolHasEndedARunCanStart) {

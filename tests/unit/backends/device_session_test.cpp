@@ -57,7 +57,10 @@ TEST_F(DeviceSession, WhatDoesNotComeInTimeIsALossAndSaid) {
   ASSERT_EQ(warnings.count(), 1u);
   expectWords(warnings.all()[0], {"did not hand over all", "5 s"});
   EXPECT_EQ(saved(*result)["xsigmaLedger"]["device"]["causes"]["too_late"].number, 1);
-  EXPECT_NE(result->keyAverages().table().find("1 records of devices were lost"), std::string::npos);
+  const KeyAverages averages = result->keyAverages();
+  EXPECT_EQ(averages.lostOfDevices(), 1u);
+  EXPECT_NE(averages.table().find("1 records of devices were lost"), std::string::npos) << averages.table();
+  EXPECT_NE(averages.json().find("\"lost_of_devices\": 1,"), std::string::npos);
 }
 
 TEST_F(DeviceSession, ADeviceThatCannotBePreparedIsNoReasonToRecordNothing) {

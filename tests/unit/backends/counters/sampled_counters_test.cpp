@@ -55,11 +55,15 @@ TEST_F(SampledCounters, OfAllDevicesIfNoneIsInUseYet) {
   EXPECT_EQ(by_device.size(), 3u);
 }
 
-TEST_F(SampledCounters, WhatTheDeviceOverwroteIsCountedAsLost) {
-  Counting counting(kCycles, false, 1ms);
+void sampleWithoutForty() {
   std::this_thread::sleep_for(100ms);
   card().skip_samples = 40;
   std::this_thread::sleep_for(200ms);
+}
+
+TEST_F(SampledCounters, WhatTheDeviceOverwroteIsCountedAsLost) {
+  Counting counting(kCycles, false, 1ms);
+  sampleWithoutForty();
   ASSERT_TRUE(counting.finish());
   EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 40u);
 }
@@ -81,9 +85,7 @@ TEST_F(SampledCounters, WhatTheDeviceKeptToItselfInTheEndIsCountedAsLost) {
 TEST_F(SampledCounters, WhatOneReachesBackOverIsCountedAsLost) {
   card().reach_back = true;
   Counting counting(kCycles, false, 1ms);
-  std::this_thread::sleep_for(100ms);
-  card().skip_samples = 40;
-  std::this_thread::sleep_for(200ms);
+  sampleWithoutForty();
   ASSERT_TRUE(counting.finish());
   EXPECT_EQ(counting.kept->losses[DeviceLoss::not_counted], 40u);
   for (const auto& each : counting.kept->activities) EXPECT_NEAR(static_cast<double>(each.put.end - each.put.start), 1e6, 1e4);
@@ -92,9 +94,7 @@ TEST_F(SampledCounters, WhatOneReachesBackOverIsCountedAsLost) {
 TEST_F(SampledCounters, AreCountedInWhateverTicksTheClockHas) {
   card().ticks_per_ns = 3;
   Counting counting(kCycles, false, 1ms);
-  std::this_thread::sleep_for(100ms);
-  card().skip_samples = 40;
-  std::this_thread::sleep_for(200ms);
+  sampleWithoutForty();
   card().skip_samples = 1'000'000;
   const auto begun = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(100ms);
